@@ -11,6 +11,7 @@ import pytest
 from warroom.envs.tickets.domains import (
     ACTIONS,
     SPLITS,
+    SUFFIXES,
     Cause,
     Complaint,
     Domain,
@@ -19,17 +20,16 @@ from warroom.envs.tickets.domains import (
     domains,
 )
 from warroom.envs.tickets.wording.forms import FORMS
-from warroom.envs.tickets.wording.grammar import SLOTS
 
 DOMAINS = tuple(domains().values())
 CAUSES = tuple(all_causes())
 NEVER_IN_A_CLAUSE = re.compile(r"[.?!:;\"`{}<>\[\]|]")
 FIRST_PERSON = {"I", "me", "my", "mine", "we", "us", "our"}
 COMMON = set(
-    "a an the and or but nor of in on at to from by for with without as than that this these those there then when while "
-    "where which who whoever what whatever is are was were be been has have had does do did not no never only even "
-    "still just it its one every each any all some more most less too so yet out up off over under after before once "
-    "people person somebody someone something nothing everybody everyone".split()
+    "a an the and or but nor of in on at to from by for with without as than that this these those there then when "
+    "while where which who whoever what whatever is are was were be been has have had does do did not no never "
+    "only even still just it its one every each any all some more most less too so yet out up off over under "
+    "after before once people person somebody someone something nothing everybody everyone".split()
 )
 
 
@@ -75,8 +75,8 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, times in Counter(map(str.lower, names)).items() if times > 1]
 
 
-def fits(text: str, slot: str) -> bool:
-    return re.fullmatch(FORMS[SLOTS[slot]].pattern, text) is not None
+def fits(text: str, form: str) -> bool:
+    return re.fullmatch(FORMS[form].pattern, text) is not None
 
 
 def words(text: str) -> list[str]:
@@ -117,7 +117,9 @@ def test_no_phrase_occurs_twice() -> None:
 
 
 def test_names_are_unique_over_all_domains() -> None:
-    assert repeated(chain.from_iterable((*domain.products, *domain.nicknames) for domain in DOMAINS)) == []
+    products = chain.from_iterable(domain.products for domain in DOMAINS)
+    sold = [f"{product} {suffix}".strip() for product in products for suffix in set(SUFFIXES)]
+    assert repeated([*sold, *chain.from_iterable(domain.nicknames for domain in DOMAINS)]) == []
     assert repeated(domain.noun for domain in DOMAINS) == []
     assert repeated(domain.prefix for domain in DOMAINS) == []
     assert repeated(domain.queue for domain in DOMAINS) == []
@@ -127,11 +129,11 @@ def test_names_are_unique_over_all_domains() -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)
-def test_clauses_have_no_full_stop_and_start_small_unless_with_an_abbreviation(domain: Domain) -> None:
+def test_clauses_have_no_full_stop_and_survive_a_capital(domain: Domain) -> None:
     for clause in clauses(domain):
         assert not NEVER_IN_A_CLAUSE.search(clause) and clause == " ".join(clause.split()), clause
-        assert clause[0].islower() or clause.split()[0].isupper(), clause
-        assert fits(clause, "clue"), clause
+        assert FORMS["cap"].read(clause[0].upper() + clause[1:]) == clause, clause
+        assert fits(clause, "clause"), clause
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)
@@ -153,17 +155,17 @@ def test_what_users_say_names_no_product(domain: Domain) -> None:
 def test_what_articles_write_has_the_form_of_its_slot(domain: Domain) -> None:
     for complaint in domain.complaints:
         for phrase in chain.from_iterable(complaint.technical.values()):
-            assert fits(phrase, "technical") and (phrase[0].islower() or phrase.split()[0].isupper()), phrase
+            assert fits(phrase, "phrase") and (phrase[0].islower() or phrase.split()[0].isupper()), phrase
     for team in domain.teams:
-        assert fits(team, "team"), team
+        assert fits(team, "title"), team
     for product in domain.products:
-        assert fits(product, "product"), product
+        assert fits(product, "title") and not product.endswith(tuple(f" {suffix}" for suffix in set(SUFFIXES) - {""}))
     for nickname in domain.nicknames:
-        assert fits(nickname, "nickname"), nickname
+        assert fits(nickname, "phrase"), nickname
         assert nickname.startswith("the ") or nickname[0].isupper(), nickname
     for follow_up in domain.follow_ups:
-        assert fits(follow_up.name, "procedure"), follow_up.name
-    assert fits(domain.noun, "noun") and fits(domain.version, "release_word")
+        assert fits(follow_up.name, "phrase"), follow_up.name
+    assert fits(domain.noun, "phrase") and fits(domain.version, "word")
 
 
 @pytest.mark.parametrize("complaint", [each for domain in DOMAINS for each in domain.complaints], ids=lambda c: c.id)
@@ -185,7 +187,7 @@ def test_shared_words_do_not_tell_the_cause(split: str) -> None:
                 shared = [len(stems(clue) & of) for of in told]
                 hits.append((shared[k] == max(shared)) / shared.count(max(shared)))
                 chances.append(1 / len(shared))
-    assert mean(hits) <= mean(chances) + 0.08, (mean(hits), mean(chances))
+    assert mean(hits) <= mean(chances) + 0.05, (mean(hits), mean(chances))
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)
@@ -234,6 +236,6 @@ def test_no_two_procedures_of_a_domain_share_a_setting_an_object_or_an_option(do
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)
 def test_settings_objects_and_options_are_written_as_frames_expect(domain: Domain) -> None:
     for step in steps(domain):
-        assert not step.setting or (fits(step.setting, "setting") and step.setting.split()[0] not in ("the", "a", "an"))
+        assert not step.setting or (fits(step.setting, "phrase") and step.setting.split()[0] not in ("the", "a", "an"))
         assert all(fits(thing, "object") for thing in step.objects), step
         assert all(re.fullmatch(r"[A-Z][A-Za-z0-9 -]*", option) for option in step.options), step
