@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import printed, refused
-from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import (
     DOCUMENTS,

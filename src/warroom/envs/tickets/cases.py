@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from itertools import zip_longest
 from random import Random
@@ -105,13 +104,13 @@ def _draw(rng: Random, generated: GeneratedKnowledgeBase, test: str, config: Tic
         return None
     hidden = _number_that_matters(rng, cell) if test == "missing_fact" else ""
     if test == "missing_fact" and not hidden:
-        owned.append(_other_asset(rng, generated, cell, user, owned[0].asset.bought))
+        owned.append(_other_asset(rng, generated, cell, user, owned[0].asset))
     reference = "own" if len(owned) > 1 else _reference_kind(rng, config)
     if reference in ("tag", "nickname"):  # somebody else's, or everybody's
         other = rng.choice(list(generated.registers.people))
         owned = [owned[0]._replace(asset=owned[0].asset._replace(user=other))]
     facts = facts_of(with_case(registers, user, owned), owned[0].asset.tag, user.name)
-    said = _said_version(rng, scope, owned[0].asset) if len(owned) == 1 else ()
+    said = _said_version(rng, scope, owned[0].asset)
     source = next((content for content in generated.rules() if content.source[0] == cell.domain.version), None)
     registered = owned[0].asset
     if said and source is not None and source.source[1] == "user":  # the user is right, and the register is behind
@@ -167,13 +166,14 @@ def _number_that_matters(rng: Random, cell: Cell) -> str:
     return rng.choice(names) if names and rng.random() < 0.6 else ""
 
 
-def _other_asset(rng: Random, generated: GeneratedKnowledgeBase, cell: Cell, user: Person, bought: date) -> Owned:
+def _other_asset(rng: Random, generated: GeneratedKnowledgeBase, cell: Cell, user: Person, like: Asset) -> Owned:
     """Another asset of the same sort: of the other product of the family, or for which another procedure holds."""
     family = next(family for family in generated.families if cell in family)
     others = [other for other in family if other.cause is cell.cause and other.product != cell.product]
     other = rng.choice(others) if others else cell
     made = draw_asset(rng, cell.domain, other.product, user, ())
-    return made._replace(asset=made.asset._replace(bought=bought))  # so that no remark tells which is meant
+    # So that nothing that is said tells which is meant.
+    return made._replace(asset=made.asset._replace(bought=like.bought, version=like.version))
 
 
 def _said_version(rng: Random, scope: Scope, asset: Asset) -> tuple[int, ...]:
@@ -190,7 +190,7 @@ def _said_version(rng: Random, scope: Scope, asset: Asset) -> tuple[int, ...]:
 def _reference_kind(rng: Random, config: TicketsTierConfig) -> str:
     if rng.random() < config.naming_rate:
         return "product"
-    return rng.choice(("tag", "nickname", "own"))
+    return rng.choice(("tag", "nickname", "own", "own"))
 
 
 def _relevant(generated: GeneratedKnowledgeBase, cell: Cell) -> list[DocumentContent]:
@@ -305,11 +305,25 @@ class _CaseWriter:
             out.append(Message("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
         if drawn.said_version:
             out.append(Message("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
-        remarks = [
-            Message("remark_bought", {"noun": noun, "day": asset.bought}),
-            Message("remark_department", {"department": drawn.user.department, "noun": noun}),
-        ]
+        remarks = self.remarks()
         return out + rng.sample(remarks, min(chatter, len(remarks)))
+
+    def remarks(self) -> list[Message]:
+        """True things that are of no use."""
+        drawn, registers, user = self.drawn, self.drawn.registers, self.drawn.user
+        noun, asset = drawn.cell.domain.noun, drawn.asset
+        out = [
+            Message("remark_bought", {"noun": noun, "day": asset.bought}),
+            Message("remark_department", {"noun": noun, "department": user.department}),
+            Message("remark_manager", {"noun": noun, "manager": user.manager}),
+            Message("remark_today", {"noun": noun, "day": registers.today}),
+        ]
+        near = [person.name for person in registers.people.values() if person.site == user.site and person != user]
+        if near:
+            out.append(
+                Message("remark_colleague", {"noun": noun, "colleague": self.rng.choice(near), "site": user.site})
+            )
+        return out
 
     def asset_message(self) -> Message:
         """What the ticket is about, as its writer refers to it."""

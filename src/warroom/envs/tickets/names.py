@@ -27,10 +27,10 @@ SITES: Mapping[str, tuple[str, ...]] = {
     "train": tuple("Graz Lund Porto Tartu Bergen Leiden Basel Cork".split()),
     "test": tuple("Ghent Brno Turin Malmo Delft Split Vigo Linz".split()),
 }
-DEPARTMENTS = (
-    "Accounting", "Customer Care", "Facilities", "Human Resources", "Legal", "Logistics", "Marketing", "Procurement",
-    "Quality", "Research", "Sales", "Training",
-)  # fmt: skip
+DEPARTMENTS = tuple(
+    "Accounting Archives Audit Compliance Dispatch Events Facilities Fundraising Insurance Legal Logistics Marketing "
+    "Payroll Planning Procurement Quality Recruiting Research Sales Training".split()
+)
 FLAGS = ("legal-hold", "board-room", "medical", "export-control", "audit-2026", "press-office")
 """Groups of assets that a policy may keep for a queue of its own."""
 TIERS = ("basic", "standard", "premium")
