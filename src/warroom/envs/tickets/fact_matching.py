@@ -29,16 +29,16 @@ NEGATIONS = frozenset("not never don't dont avoid undo formerly obsolete longer 
                       "refrain".split())  # fmt: skip
 """Words that turn the rest of their clause into something not to do."""
 SMALL_WORDS = frozenset("the a an of for to in on at by and or with your its their this that is as".split())
-_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient)\b|\bnothing else\b|\b(?:to|and) avoid\b")
+_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\b(?:to|and) avoid\b")
 _FORBIDDEN = re.compile(
     r"\b(?:must|should|may|can|is|are|shall|need)\s*(?:not|never|n't)\b|\b(?:forbidden|prohibited|dangerous|never be)\b"
 )
 """What forbids the thing before it: `... must never be run`."""
-_CLAUSES = re.compile(r"[.;!?\n](?=\s|$)|, | but | then | and then ")
+_CLAUSES = re.compile(r"[.;!?](?=\s|$)|\n|, | but | then | and then ")
 _SENTENCES = re.compile(r"[.;!?](?=\s|$)|\n")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-_GLUED = re.compile(r"(?<=\d)(?=(?:ms|s|min|h|kb|mb|gb|%)(?:\W|$))")
+_GLUED = re.compile(r"(?<=\d)(?=[a-z%]+(?:\W|$))")
 _TH = "(?:st|nd|rd|th)?"
 _DAY = re.compile(
     rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}{_TH}(?: of)? [A-Z][a-z]{{2,8}},? \d{{4}}|[A-Z][a-z]{{2,8}} \d{{1,2}}{_TH},? \d{{4}})\b"
@@ -65,7 +65,7 @@ def tokenize(text: str) -> TokenizedText:
     """Read a text: days, thousands separators, quotes and units are made alike."""
     plain_days = _DAY.sub(_iso, text)
     lower = plain_days.lower().replace("\u2011", "-").replace("\u2013", "-").replace("\u2019", "'")
-    lower = _GLUED.sub(" ", _THOUSANDS.sub("", lower))
+    lower = _THOUSANDS.sub("", lower)
     parts = [_words(part) for part in _SENTENCES.split(lower)]
     plain = [word for part in parts for word in part]
     places: dict[str, list[int]] = {}
@@ -80,7 +80,11 @@ def tokenize(text: str) -> TokenizedText:
 
 
 def _words(lower: str) -> list[str]:
-    return [UNITS.get(word, word) for word in (w.strip(".!?") for w in _MARKS.sub(" ", lower).split()) if word]
+    return [
+        UNITS.get(word, word)
+        for word in (w.strip(".!?") for w in _MARKS.sub(" ", _GLUED.sub(" ", lower)).split())
+        if word
+    ]
 
 
 def _iso(match: re.Match[str]) -> str:
@@ -199,6 +203,8 @@ def instructs(fact: Fact, words: TokenizedText) -> bool:
 
 def forbids(fact: Fact, words: TokenizedText) -> bool:
     """Whether every clause that holds the fact's own words is a prohibition."""
+    if fact.kind == "wait":  # "not before" is how it is said
+        return False
     token = set(_own_words(fact))
     inside = [token <= clause for clause in words.clauses]
     return any(inside) and not any(token <= clause for clause in words.allowed)

@@ -237,7 +237,7 @@ class KnowledgeBaseBuilder:
                 siblings.append(steps)
                 self.add(cell, DocumentContent(
                     self.new_id(ARTICLE), ARTICLE, status, self.day(), self.rng.choice(cell.domain.teams), cell.product,
-                    cell.cause_id, scope, steps,
+                    cell.cause_id, scope, steps, avoided=self.avoided(cell, steps), replaces=self.claim(),
                 ))  # fmt: skip
 
     def poison(self, cell: Cell, made: DocumentContent) -> Poison:

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.content import DocumentContent, Settlement, settle
+from warroom.envs.tickets.content import DocumentContent, Settlement, applies, settle
 from warroom.envs.tickets.policies.naive import SEARCHES, submit
 from warroom.envs.tickets.policies.notes import (
     Entry,
@@ -16,7 +16,7 @@ from warroom.envs.tickets.policies.notes import (
     read_ticket,
 )
 from warroom.envs.tickets.reference import instructions
-from warroom.envs.tickets.rules import FactValue
+from warroom.envs.tickets.rules import FactValue, MissingFact
 from warroom.envs.tickets.views import (
     OpenedDocument,
     RegisterEntries,
@@ -117,6 +117,12 @@ class Findings:
             facts["version"] = self.notes.version
         return facts
 
+    def to_follow(self) -> list[str]:
+        """The procedures that documents which hold for the case end with."""
+        facts, cause = self.facts(), self.notes.cause
+        found = [content for content in self.contents.values() if content.cause == cause and content.follow]
+        return sorted({content.follow for content in found if _may_apply(content, facts)})
+
     def disputed(self) -> bool:
         """Whether the user and the register give different releases."""
         assets, said = self.assets(), self.notes.version
@@ -157,6 +163,13 @@ class Findings:
         return ProposedAnswer(found, sure if understood else UNSURE, tuple([text for text in handoff if text]))
 
 
+def _may_apply(content: DocumentContent, facts: dict[str, FactValue]) -> bool:
+    try:
+        return applies(content, facts)
+    except MissingFact:
+        return True
+
+
 class TicketsExpert:
     """One desk: in the multi-turn mode it looks up, searches and opens what the case may turn on."""
 
@@ -171,7 +184,7 @@ class TicketsExpert:
             return self.findings.answer().submission() if self.findings else ToolCall("wait")
         if self.findings is None:
             self.findings = Findings.of(observation)
-        if self.single:
+        if self.single or observation.turn == observation.budget:
             return self.findings.answer().submission()
         if self.calls is None:
             self.calls = investigate(self.findings)
@@ -185,19 +198,20 @@ class TicketsExpert:
 def investigate(findings: Findings) -> Calls:
     """The calls that find out what a ticket turns on, one after another."""
     yield from _find_asset(findings)
-    yield from _search(findings, "search_kb", POLICY_QUERY, 1)
     yield from _look_up(findings, "people", findings.notes.writer)
-    for search, most in OPENED.items():
-        yield from _search(findings, search, _query(findings), most)
-    yield from _missing(findings)
-    yield from _search_more(findings)
+    yield from _search(findings, "search_kb", POLICY_QUERY, 1)
     if findings.disputed():
         word = findings.notes.domain.version if findings.notes.domain else ""
         yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
-    followed = {content.follow for content in findings.contents.values() if content.follow}
-    for procedure in sorted(followed):
-        yield from _search(findings, "search_kb", procedure, 2)
+    yield from _search(findings, "search_kb", _query(findings), OPENED["search_kb"])
     yield from _missing(findings)
+    if findings.settlement().queue:
+        return
+    if findings.settlement().escalate:  # no article holds: a past case may
+        for search in ("search_tickets", "search_incidents"):
+            yield from _search(findings, search, _query(findings), OPENED[search])
+        yield from _missing(findings)
+    yield from _search_more(findings)
 
 
 def _look_up(findings: Findings, register: str, key: str) -> Calls:
@@ -256,8 +270,11 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
 
 def _search_more(findings: Findings) -> Calls:
     """What speaks of the procedure that seems right: corrections, what replaces it, whose word counts."""
+    for procedure in findings.to_follow():
+        yield from _search(findings, "search_kb", procedure, 2)
+        yield from _missing(findings)
     found = findings.settlement()
-    if found.gold and not found.queue:
+    if found.gold:
         yield from _search(findings, "search_kb", found.gold[0], 2)
     if found.choices > 1:
         assets = findings.assets()
