@@ -55,7 +55,7 @@ def swapped(env: TicketsEnv, other: TicketsEnv) -> str:
     """With the complaint and the clue of another ticket."""
     text, theirs = env.case.text, phrases(other.case.text)
     for slot, phrase in phrases(env.case.text).items():
-        text = re.sub(re.escape(phrase), lambda m, to=theirs.get(slot, phrase): to, text, flags=re.IGNORECASE)
+        text = re.sub(re.escape(phrase), theirs.get(slot, phrase).replace("\\", ""), text, flags=re.IGNORECASE)
     return text
 
 

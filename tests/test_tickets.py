@@ -110,8 +110,12 @@ def test_the_symptom_is_needed() -> None:
     for scenario in SCENARIOS:
         env = desk(scenario, "medium", 3)
         notes = read_ticket(env.case.text)
-        clue = next(text for text, cause in _phrases()["clue"].items() if cause == notes.cause and text in env.case.text.lower())
-        other = next(text for text, cause in _phrases()["clue"].items() if cause.split("/")[0] != notes.cause.split("/")[0])
+        clue = next(
+            text for text, cause in _phrases()["clue"].items() if cause == notes.cause and text in env.case.text.lower()
+        )
+        other = next(
+            text for text, cause in _phrases()["clue"].items() if cause.split("/")[0] != notes.cause.split("/")[0]
+        )
         env.case = env.case._replace(text=re.sub(re.escape(clue), other, env.case.text, flags=re.IGNORECASE))
         seat = POLICIES["expert"](env.brief("desk"), random.Random(0))
         env.step(seat.act(env.observe()))

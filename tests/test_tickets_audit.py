@@ -18,7 +18,7 @@ EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
 RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
     "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),
-    "sixty_words": (0.85, 0.95), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
+    "sixty_words": (0.85, 0.98), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
     "cites_nothing": (0.4, 0.7), "one_sibling": (0.3, 0.6), "one_step_less": (0.2, 0.6), "wrong_procedure": (-0.3, 0.3),
     "other_decision": (-0.3, -0.1), "gold_ids": (-0.2, 0.1),
 }  # fmt: skip

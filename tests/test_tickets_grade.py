@@ -235,7 +235,12 @@ def test_quality_by_rouge_pays_for_overlap_and_verifies_by_facts() -> None:
     env = make("tickets/one_article", "medium", seed_of("test", 0), mode="single", quality="rouge_l")
     assert isinstance(env, SingleTurnTicketsEnv)
     call = env.oracle()
-    env.step(ToolCall(call.name, {**call.arguments, "resolution": "clear the one; set the other to 1 MB; choose nothing as the mode."}))
+    env.step(
+        ToolCall(
+            call.name,
+            {**call.arguments, "resolution": "clear the one; set the other to 1 MB; choose nothing as the mode."},
+        )
+    )
     assert env.points()["resolution_quality"] > 0 and env.grade is not None and not env.grade.verified
     with pytest.raises(ValueError, match="rouge_l"):
         make("tickets/one_article", "easy", 0, quality="rouge")

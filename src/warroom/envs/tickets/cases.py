@@ -291,10 +291,12 @@ class _CaseWriter:
     def messages(self, chatter: int) -> list[Message]:
         """What the ticket says, in no order."""
         rng, drawn, split = self.rng, self.drawn, self.split
-        cell, asset = drawn.cell, drawn.asset
+        cell = drawn.cell
         word, noun = cell.domain.version, cell.domain.noun
         out = [
-            Message("complaint", {"complaint": rng.choice(cell.complaint.plain[split])}),
+            Message(
+                "complaint", {"complaint": rng.choice(cell.complaint.plain[split][1:])}
+            ),  # past cases have the first
             Message("clue", {"clue": rng.choice(cell.cause.clue[split])}),
             self.asset_message(),
         ]
@@ -359,7 +361,7 @@ class _CaseWriter:
         chosen = [*gold, *sorts.get("rule", []), *[id for turn in turns for id in turn if id is not None]]
         if len(chosen) < size:
             chosen += rng.sample([id for id in known if id not in chosen], min(size, len(known)) - len(chosen))
-        chosen = chosen[: max(size, len(gold) + 3)]
+        chosen = chosen[: max(size, len(gold))]
         rng.shuffle(chosen)
         return tuple(chosen)
 

@@ -29,7 +29,9 @@ NEGATIONS = frozenset("not never don't dont avoid undo formerly obsolete longer 
                       "refrain".split())  # fmt: skip
 """Words that turn the rest of their clause into something not to do."""
 SMALL_WORDS = frozenset("the a an of for to in on at by and or with your its their this that is as".split())
-_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\b(?:to|and) avoid\b")
+_NO_NEGATION = re.compile(
+    r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\b(?:to|and) avoid\b"
+)
 _FORBIDDEN = re.compile(
     r"\b(?:must|should|may|can|is|are|shall|need)\s*(?:not|never|n't)\b|\b(?:forbidden|prohibited|dangerous|never be)\b"
 )

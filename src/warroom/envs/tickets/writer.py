@@ -116,7 +116,7 @@ class Writer:
         """The plan of a closed ticket or an incident."""
         place, choose = _place(content), self.rng.choice
         about = (
-            Message("thread_opening", {"name": user, "complaint": choose(place.complaint.plain[self.split])}),
+            Message("thread_opening", {"name": user, "complaint": place.complaint.plain[self.split][0]}),
             Message("finding", {"finding": choose(place.cause.finding[self.split])}),
         )
         scope = [

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, ranked, submit
+from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, handover, ranked, submit, top
 from warroom.envs.tickets.views import OpenedDocument, RegisterEntries, SearchResults, TicketsObservation
 
 OPENED = 12
@@ -172,6 +172,8 @@ def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
     """The rule of 46 lines: a queue that is reserved, then what fits by attributes and nothing replaces, by the team
     that decides."""
     fields, sure = at_hand.fields(), CONFIDENT if confidence is None else confidence
+    if not at_hand.records:
+        return by_names(at_hand, sure)
     groups = [fields.get(name, "") for name in ("flag", "department")]
     for document in at_hand.documents:
         for group in filter(None, groups):
@@ -182,6 +184,19 @@ def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
     gone = {id for d in at_hand.documents for id in ids.findall(d.body) if id != d.id}
     call = answer(lambda now: [d for d in filtered(now) if d.id not in gone], at_hand)
     return ToolCall(call.name, {**call.arguments, "confidence": sure})
+
+
+def by_names(at_hand: AtHand, sure: float) -> ToolCall:
+    """Where there is no register, as with imported tickets: the best match, if its title names what the ticket names."""
+    best = top(at_hand.ticket, at_hand.documents)
+    if best is None or not names_of(best.title) & names_of(at_hand.ticket):
+        return submit(handover(at_hand.ticket), (), sure, escalate=True)
+    return submit(f"Follow {best.title}.", (best.id,), sure)
+
+
+def names_of(text: str) -> set[str]:
+    """Words with a capital letter or a digit, without their marks."""
+    return {w for w in (word.strip(".,:;") for word in text.split()) if w != w.lower()}
 
 
 HEURISTICS: Mapping[str, PolicyFactory] = {

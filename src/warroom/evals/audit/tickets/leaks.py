@@ -7,11 +7,12 @@ from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import scenarios
 from warroom.envs.tickets import brief
-from warroom.envs.tickets.domains import all_causes
+from warroom.envs.tickets.domains import SPLITS, domains
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
+from warroom.envs.tickets.wording.grammar import frames, kinds
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
 from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
@@ -38,7 +39,8 @@ WRONG_CALLS = (
 def secrets() -> frozenset[str]:
     """Names of scenarios, events and parts of the truth, unless documents or tickets may say the word."""
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("tickets/")}
-    tables = [text for _, complaint, cause in all_causes() for text in texts_in((complaint, cause))]
+    tables = [text for domain in domains().values() for text in texts_in(domain)]
+    tables += [template.source for split in SPLITS for kind in kinds(split) for template in frames(kind, split)]
     public = {word for text in (*texts_in(vars(brief)), *tables) for word in words_of(text)}
     return frozenset((names | set(EVENTS) | set(HIDDEN)) - public)
 
