@@ -211,10 +211,13 @@ def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:
 
 def _listed(parts: _Parts, labels: ArticleLabels) -> str:
     """Headings, and steps in a list."""
-    return "\n".join([
-        *parts.header, f"# {labels.about}", *parts.about, f"# {labels.scope}", *[f"- {line}" for line in parts.scope],
-        f"# {labels.steps}", *[f"* {line}" for line in parts.steps], *parts.notes,
-    ])  # fmt: skip
+    sections = (
+        (labels.about, parts.about),
+        (labels.scope, [f"- {line}" for line in parts.scope]),
+        (labels.steps, [f"* {line}" for line in parts.steps]),
+    )
+    said = [line for label, lines in sections if lines for line in (f"# {label}", *lines)]
+    return "\n".join([*parts.header, *said, *parts.notes])
 
 
 def _prose(parts: _Parts, labels: ArticleLabels) -> str:
