@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import printed, refused
-from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.storage import (
     DOCUMENTS,
     HEADER,
@@ -295,7 +295,11 @@ def test_what_is_written_is_read(tmp_path):
         (DOCUMENTS, '{"id": "x", "kind": "artikle", "title": "", "body": ""}', "did you mean 'article'"),
         (DOCUMENTS, '{"id": 3, "kind": "article", "title": "", "body": ""}', "id: want a text, got 3"),
         (DOCUMENTS, '{"id": "x", "kind": "article", "title": "", "body": "", "boby": ""}', "did you mean 'body'"),
-        (TICKETS, '{"id": "t", "text": "", "kind": "", "gold": [], "facts": [1], "escalate": true}', "want a list of facts"),
+        (
+            TICKETS,
+            '{"id": "t", "text": "", "kind": "", "gold": [], "facts": [1], "escalate": true}',
+            "want a list of facts",
+        ),
         (DOCUMENTS, "", "holds {'documents': 0, 'tickets': 2}, its knowledge.json says"),
         (TICKETS, '{"id": "t", "text": "", "kind": "", "gold": [], "facts": [], "escalate": 1}', "want true or false"),
         (TICKETS, '{"id": "t", "text": "", "kind": "", "gold": "x", "facts": [], "escalate": true}', "want a list"),

@@ -12,8 +12,8 @@ from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.tickets.env import SingleTurnTicketsEnv
 from warroom.envs.tickets.fact_matching import forbids, instructs, tokenize
-from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.grade import WEIGHTS, WORDS_BASE, WORDS_FACT, parsimony, words_needed
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.submission import BROKEN, MISTYPED, read_fields, read_text
 
 ANSWERED = (

@@ -98,7 +98,7 @@ def _draw(rng: Random, generated: GeneratedKnowledgeBase, test: str, config: Tic
     cell = rng.choice(cells)
     scope = cell.scopes[0] if wanted != "plain" else rng.choice(cell.scopes)
     registers, user = generated.registers, _user(rng, generated, scope)
-    owned = [draw_asset(rng, cell.domain, cell.product, user, scope)]
+    owned = [draw_asset(rng, cell.domain, cell.product, user, scope=scope, today=registers.today)]
     owned = _flagged(rng, generated, owned, user, test)
     if owned is None:
         return None
@@ -171,7 +171,7 @@ def _other_asset(rng: Random, generated: GeneratedKnowledgeBase, cell: Cell, use
     family = next(family for family in generated.families if cell in family)
     others = [other for other in family if other.cause is cell.cause and other.product != cell.product]
     other = rng.choice(others) if others else cell
-    made = draw_asset(rng, cell.domain, other.product, user, ())
+    made = draw_asset(rng, cell.domain, other.product, user, scope=(), today=generated.registers.today)
     # So that nothing that is said tells which is meant.
     return made._replace(asset=made.asset._replace(bought=like.bought, version=like.version))
 

@@ -41,9 +41,9 @@ _SENTENCES = re.compile(r"[.;!?](?=\s|$)|\n")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _GLUED = re.compile(r"(?<=\d)(?=[a-z%]+(?:\W|$))")
-_TH = "(?:st|nd|rd|th)?"
+_TH, _MONTH = "(?:st|nd|rd|th)?", "[A-Z][a-z]{2,8}"
 _DAY = re.compile(
-    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}{_TH}(?: of)? [A-Z][a-z]{{2,8}},? \d{{4}}|[A-Z][a-z]{{2,8}} \d{{1,2}}{_TH},? \d{{4}})\b"
+    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}{_TH}(?: of)? {_MONTH},? \d{{4}}|{_MONTH} \d{{1,2}}{_TH},? \d{{4}})\b"
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 IDENTIFIER = re.compile(r"^(?=.*\d)[a-z0-9][a-z0-9\-_/.]*$")
@@ -74,7 +74,7 @@ def tokenize(text: str) -> TokenizedText:
     for k, word in enumerate(plain):
         places.setdefault(word, []).append(k)
     clauses = [clause for clause in _CLAUSES.split(_NO_NEGATION.sub("", lower)) if clause]
-    forbidden, allowed = [], []
+    forbidden, allowed = list[frozenset[str]](), list[frozenset[str]]()
     for clause in clauses:
         (forbidden if _prohibits(clause) else allowed).append(frozenset(_words(clause)))
     numbers = tuple([k for k, part in enumerate(parts) for _ in part])

@@ -257,7 +257,8 @@ class KnowledgeBaseBuilder:
         if not self.chance(AVOID_SHARE):
             return ()
         step = draw_step(self.rng, self.rng.choice(cell.cause.steps))
-        return () if any(step.words[0] == other.words[0] for other in steps if step.kind != "do") else (step,)
+        told = {other.words[0] for other in steps if other.kind != "do"} | {other.words for other in steps}
+        return () if step.words[0] in told or step.words in told else (step,)
 
     def follow_up(self, cell: Cell) -> str:
         """The procedure of the domain that comes last, which is written once for each of two groups of sites."""

@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from random import Random
 
 FIRST: Mapping[str, tuple[str, ...]] = {
-    "train": tuple(
-        "Anna Ben Carla David Elena Felix Greta Hugo Irene Jonas Karin Leo Marta Nils Olga Paul Rita Simon Tessa Viktor "
-        "Wanda Yusuf Zoe Amir Bianca Cedric".split()
-    ),
-    "test": tuple(
-        "Agnes Boris Chiara Dmitri Esther Farid Gloria Henrik Ingrid Julian Katya Lukas Miriam Noor Oskar Petra Quentin "
-        "Rosa Stefan Tamara Ulrich Vera Wim Xenia Yara Zoltan".split()
-    ),
-}
+    "train": tuple("""
+        Anna Ben Carla David Elena Felix Greta Hugo Irene Jonas Karin Leo Marta Nils Olga Paul Rita Simon Tessa Viktor
+        Wanda Yusuf Zoe Amir Bianca Cedric
+    """.split()),
+    "test": tuple("""
+        Agnes Boris Chiara Dmitri Esther Farid Gloria Henrik Ingrid Julian Katya Lukas Miriam Noor Oskar Petra Quentin
+        Rosa Stefan Tamara Ulrich Vera Wim Xenia Yara Zoltan
+    """.split()),
+}  # fmt: skip
 LAST: Mapping[str, tuple[str, ...]] = {
-    "train": tuple(
-        "Abel Brandt Costa Dietrich Ekman Fischer Grant Hansen Ivanov Jensen Keller Lindqvist Moreau Novak Olsen Petrov "
-        "Quist Rossi Silva Tanaka Ulmer Vargas Weber Young Zimmer Adler Bauer Conti Duval Eriksen".split()
-    ),
-    "test": tuple(
-        "Albrecht Bianchi Carlsen Dufour Engel Ferrari Gruber Holm Ibsen Jansen Kovacs Lehmann Marino Nyberg Okafor "
-        "Pereira Quinn Rasmussen Santos Thorsen Urban Vogel Walsh Yilmaz Zeller Ahmed Berg Castro Dahl Esposito".split()
-    ),
-}
+    "train": tuple("""
+        Abel Brandt Costa Dietrich Ekman Fischer Grant Hansen Ivanov Jensen Keller Lindqvist Moreau Novak Olsen Petrov
+        Quist Rossi Silva Tanaka Ulmer Vargas Weber Young Zimmer Adler Bauer Conti Duval Eriksen
+    """.split()),
+    "test": tuple("""
+        Albrecht Bianchi Carlsen Dufour Engel Ferrari Gruber Holm Ibsen Jansen Kovacs Lehmann Marino Nyberg Okafor
+        Pereira Quinn Rasmussen Santos Thorsen Urban Vogel Walsh Yilmaz Zeller Ahmed Berg Castro Dahl Esposito
+    """.split()),
+}  # fmt: skip
 SITES: Mapping[str, tuple[str, ...]] = {
     "train": tuple("Graz Lund Porto Tartu Bergen Leiden Basel Cork".split()),
     "test": tuple("Ghent Brno Turin Malmo Delft Split Vigo Linz".split()),

@@ -45,13 +45,13 @@ def draw_product(rng: Random, domain: Domain, base: str, registers: Registers) -
     return Product(name, domain.name, domain.teams[0], rng.choice(list(registers.people)))
 
 
-def draw_asset(rng: Random, domain: Domain, product: str, user: Person, scope: Scope) -> Owned:
+def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope: Scope, today: date) -> Owned:
     """An asset of a product for whom a scope holds."""
     bounds = {condition.fact: condition for condition in scope}
     bought = draw_day(rng, bounds.get("bought"))
     contract = Contract(
         f"CT-{rng.randrange(10000, 99999)}", product, _option(rng, TIERS, bounds.get("tier")),
-        date(2026, 1, 1) + timedelta(days=rng.randrange(360)),
+        today + timedelta(days=rng.randrange(3, 200)),
     )  # fmt: skip
     numbers = {name: int(str(_option(rng, values, bounds.get(name)))) for name, values in domain.counts.items()}
     numbers |= {name: rng.choice(values) for name, values in domain.amounts.items()}

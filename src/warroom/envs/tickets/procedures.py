@@ -102,4 +102,4 @@ def draw_parts(rng: Random, domain: Domain, sites: Sequence[str]) -> tuple[Scope
     else:
         values = domain.counts[axis]
         bound = values[rng.randrange(1, len(values))]
-    return (Below(axis, bound),), (AtLeast(axis, bound),)  # type: ignore[arg-type]
+    return (Below(axis, bound),), (AtLeast(axis, bound),)

@@ -26,7 +26,7 @@ class TicketsTierConfig(NamedTuple):
     chatter: int
     """Side remarks of a ticket: true, and of no use."""
     naming_rate: float
-    """Probability that a ticket names the product; otherwise a tag, a nickname or the register of assets leads to it."""
+    """Probability that a ticket names the product; otherwise a tag, a nickname or the register leads to it."""
 
 
 TIER_CONFIGS = by_tier(

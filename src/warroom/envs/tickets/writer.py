@@ -63,7 +63,8 @@ class Writer:
     def article(self, content: DocumentContent, spoken_to: bool) -> DocumentPlan:
         """The plan of an article."""
         header = (Message("meta", {"status": content.status, "day": content.reviewed, "team": content.team}),)
-        about, release_word = (), "version"
+        about: tuple[Message, ...] = ()
+        release_word = "version"
         if content.cause:
             place = _place(content)
             about, release_word = self.about(place.complaint, place.cause), place.domain.version

@@ -22,7 +22,7 @@ ROLES = ("manager", "owner", "lead")
 """Whom a step of the kind `ask` may name: the person's manager, the product's owner, the lead of the site."""
 SUFFIXES = ("", "", "Plus", "Pro", "S", "Mark II", "Mark III", "XL", "Next", "Compact", "Classic", "Select")
 """What a maker adds to the name of a product."""
-EVENTS = ("renewal", "bought")
+EVENTS = ("renewal",)
 """Days that a step of the kind `wait` may count from."""
 
 
@@ -144,7 +144,8 @@ def _step(row: JsonObject) -> StepTemplate:
     unknown = set(row) - set(StepTemplate._fields)
     if unknown:
         raise ValueError(f"a step has no field {sorted(unknown)[0]!r}; it has {', '.join(StepTemplate._fields)}")
-    return StepTemplate(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
+    fields: JsonObject = {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
+    return StepTemplate(**fields)
 
 
 def all_causes() -> Iterator[tuple[Domain, Complaint, Cause]]:

@@ -1,4 +1,4 @@
-"""The expert of the desk: evidence alone. It finds the asset, the cause and every document on them, and works it out."""
+"""The expert of the desk: evidence alone. It finds asset, cause and every document on them; the rest follows."""
 
 from collections.abc import Generator, Sequence
 from random import Random

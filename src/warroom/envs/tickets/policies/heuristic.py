@@ -187,7 +187,7 @@ def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
 
 
 def by_names(at_hand: AtHand, sure: float) -> ToolCall:
-    """Where there is no register, as with imported tickets: the best match, if its title names what the ticket names."""
+    """Without a register, as with imported tickets: the best match, if its title names what the ticket names."""
     best = top(at_hand.ticket, at_hand.documents)
     if best is None or not names_of(best.title) & names_of(at_hand.ticket):
         return submit(handover(at_hand.ticket), (), sure, escalate=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from warroom.envs.tickets.content import Amendment, DocumentContent, Reservation
@@ -81,7 +82,7 @@ def read_ticket(text: str) -> TicketNotes:
 def writer_of(text: str, others: set[str]) -> str:
     """The last full name of a text that is not somebody else's."""
     words = [word.strip(".,:;()<>[]\u2013-") for word in text.split()]
-    pairs = [f"{a} {b}" for a, b in zip(words, words[1:], strict=False) if a in NAMES and b[:1].isupper()]
+    pairs = [f"{a} {b}" for a, b in pairwise(words) if a in NAMES and b[:1].isupper()]
     own = [name for name in pairs if name not in others]
     return own[-1] if own else ""
 
