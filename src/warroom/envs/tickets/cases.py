@@ -98,10 +98,11 @@ def _draw(rng: Random, generated: GeneratedKnowledgeBase, test: str, config: Tic
     cell = rng.choice(cells)
     scope = cell.scopes[0] if wanted != "plain" else rng.choice(cell.scopes)
     registers, user = generated.registers, _user(rng, generated, scope)
-    owned = [draw_asset(rng, cell.domain, cell.product, user, scope=scope, today=registers.today)]
-    owned = _flagged(rng, generated, owned, user, test)
-    if owned is None:
+    drawn_asset = draw_asset(rng, cell.domain, cell.product, user, scope=scope, today=registers.today)
+    flagged = _flagged(rng, generated, drawn_asset, user, test)
+    if flagged is None:
         return None
+    owned = [flagged]
     hidden = _number_that_matters(rng, cell) if test == "missing_fact" else ""
     if test == "missing_fact" and not hidden:
         owned.append(_other_asset(rng, generated, cell, user, owned[0].asset))
@@ -137,20 +138,17 @@ def _user(rng: Random, generated: GeneratedKnowledgeBase, scope: Scope) -> Perso
     return user._replace(site=site_for(rng, scope, sites))
 
 
-def _flagged(
-    rng: Random, generated: GeneratedKnowledgeBase, owned: list[Owned], user: Person, test: str
-) -> list[Owned] | None:
+def _flagged(rng: Random, generated: GeneratedKnowledgeBase, owned: Owned, user: Person, test: str) -> Owned | None:
     """The asset with the flag that a policy reserves, or with another one, or none; None if the person's group is."""
     reserved = [rule for content in generated.rules() for rule in content.reserved]
-    departments = {rule.group for rule in reserved if rule.fact == "department"}
     flags = [rule.group for rule in reserved if rule.fact == "flag"]
-    if user.department in departments:
+    if any(rule.fact == "department" and rule.group == user.department for rule in reserved):
         return owned if test == "must_escalate" else None
     if test == "must_escalate":
         flag = rng.choice(flags)
     else:
         flag = rng.choice([each for each in FLAGS if each not in flags]) if rng.random() < FLAG_SHARE else ""
-    return [owned[0]._replace(asset=owned[0].asset._replace(flag=flag)), *owned[1:]]
+    return owned._replace(asset=owned.asset._replace(flag=flag))
 
 
 def _number_that_matters(rng: Random, cell: Cell) -> str:
