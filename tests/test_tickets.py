@@ -24,7 +24,7 @@ from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.policies.expert import Findings
 from warroom.envs.tickets.policies.notes import _phrases, read_document, read_ticket
-from warroom.envs.tickets.rules import MissingFact, Quantity, Step, work_out
+from warroom.envs.tickets.rules import MissingFact, ProcedureStep, Quantity, work_out
 from warroom.envs.tickets.views import OpenedDocument
 from warroom.evals.audit.tickets.shortcuts import SHORTCUTS
 from warroom.policies import policy_set
@@ -124,7 +124,7 @@ def test_the_symptom_is_needed() -> None:
 
 
 def test_quantities_are_worked_out_for_the_asset() -> None:
-    rule = Step("set", ("spool limit", "MB"), Quantity(12, 4, "tray", Fraction(3, 8), "memory"))
+    rule = ProcedureStep("set", ("spool limit", "MB"), Quantity(12, 4, "tray", Fraction(3, 8), "memory"))
     assert work_out(rule, {"tray": 4, "memory": 512}).words == ("spool limit", "28", "MB")
     assert work_out(rule, {"tray": 4, "memory": 64}).words == ("spool limit", "24", "MB")
     with pytest.raises(MissingFact, match="tray"):
@@ -132,9 +132,11 @@ def test_quantities_are_worked_out_for_the_asset() -> None:
 
 
 def test_a_correction_changes_one_step_and_a_draft_none() -> None:
-    steps = (Step("do", ("clear", "the queue")), Step("choose", ("mode", "Stream")))
+    steps = (ProcedureStep("do", ("clear", "the queue")), ProcedureStep("choose", ("mode", "Stream")))
     article = DocumentContent("KB-1", product="P", cause="a/b/c", steps=steps, reviewed=date(2026, 1, 1))
-    correction = DocumentContent("KB-2", product="P", amends=Amendment("KB-1", 2, Step("choose", ("mode", "Split"))))
+    correction = DocumentContent(
+        "KB-2", product="P", amends=Amendment("KB-1", 2, ProcedureStep("choose", ("mode", "Split")))
+    )
     found = settle([article, correction], {"product": "P"}, "a/b/c")
     assert [fact.words[-1] for fact in found.facts] == ["the queue", "Split"] and found.gold == ("KB-1", "KB-2")
     draft = correction._replace(status="draft")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from warroom.envs.tickets.domains import all_causes
-from warroom.envs.tickets.rules import DayAfter, Quantity, Step
+from warroom.envs.tickets.rules import DayAfter, ProcedureStep, Quantity
 from warroom.envs.tickets.wording.compose import (
     DocumentPlan,
     Instruction,
@@ -26,7 +26,7 @@ from warroom.envs.tickets.wording.grammar import _sources, frames, kinds, write
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject, is_injected
 from warroom.envs.tickets.wording.layout import READ_AS, SILENT
 from warroom.envs.tickets.wording.reading import meanings, read_sentence, sentences
-from warroom.envs.tickets.wording.steps import Message, read_step, say_step
+from warroom.envs.tickets.wording.steps import Utterance, read_step, say_step
 from warroom.sim.wording.forms import SPLITS
 from warroom.sim.wording.template import Alternatives, Draws, TextTemplate
 
@@ -40,7 +40,7 @@ def draws(*key: object) -> Draws:
     return Draws(hashlib.blake2b(repr(key).encode(), digest_size=16).digest())
 
 
-def a_step(rng: random.Random) -> Step:
+def a_step(rng: random.Random) -> ProcedureStep:
     """A step of any kind."""
     templates = [step for _, _, cause in CAUSES for step in cause.steps]
     setting = rng.choice([step.setting for step in templates if step.kind == "set"])
@@ -49,42 +49,46 @@ def a_step(rng: random.Random) -> Step:
     thing = rng.choice([name for step in templates for name in step.objects])
     counted = {"counted": "tray", "each": rng.randint(2, 9)}
     return rng.choice([
-        Step("do", (rng.choice(["clear", "restart", "remove", "verify", "renew"]), thing)),
-        Step("set", (setting, "MB"), Quantity(rng.randint(2, 300))),
-        Step("set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted)),
-        Step("set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted, share=Fraction(3, 8), whole="memory")),
-        Step("choose", (choice.setting, rng.choice(choice.options))),
-        Step("switch", (switch, rng.choice(["on", "off"]))),
-        Step("run", (rng.choice(["ipconfig /renew", "gpupdate /force"]),)),
-        Step("ask", (rng.choice(list(ROLES["train"])),)),
-        Step("wait", ("renewal",), day=DayAfter("renewal", rng.randint(2, 30))),
+        ProcedureStep("do", (rng.choice(["clear", "restart", "remove", "verify", "renew"]), thing)),
+        ProcedureStep("set", (setting, "MB"), Quantity(rng.randint(2, 300))),
+        ProcedureStep("set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted)),
+        ProcedureStep(
+            "set", (setting, "MB"), Quantity(rng.randint(2, 300), **counted, share=Fraction(3, 8), whole="memory")
+        ),
+        ProcedureStep("choose", (choice.setting, rng.choice(choice.options))),
+        ProcedureStep("switch", (switch, rng.choice(["on", "off"]))),
+        ProcedureStep("run", (rng.choice(["ipconfig /renew", "gpupdate /force"]),)),
+        ProcedureStep("ask", (rng.choice(list(ROLES["train"])),)),
+        ProcedureStep("wait", ("renewal",), day=DayAfter("renewal", rng.randint(2, 30))),
     ])  # fmt: skip
 
 
-def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
+def said_of_a_ticket(rng: random.Random, split: str) -> list[Utterance]:
     """What a ticket may say."""
     domain, complaint, cause = rng.choice(CAUSES)
     noun, things = domain.noun, [*domain.counts, *domain.amounts]
     asset = rng.choice([
-        Message("asset_tag", {"tag": f"{domain.prefix}-{rng.randint(1000, 9999)}", "noun": noun}),
-        Message("asset_nickname", {"nickname": rng.choice(domain.nicknames), "site": rng.choice(SITES), "noun": noun}),
-        Message("asset_own", {"noun": noun}),
-        Message("asset_product", {"product": rng.choice(domain.products), "noun": noun}),
+        Utterance("asset_tag", {"tag": f"{domain.prefix}-{rng.randint(1000, 9999)}", "noun": noun}),
+        Utterance(
+            "asset_nickname", {"nickname": rng.choice(domain.nicknames), "site": rng.choice(SITES), "noun": noun}
+        ),
+        Utterance("asset_own", {"noun": noun}),
+        Utterance("asset_product", {"product": rng.choice(domain.products), "noun": noun}),
     ])  # fmt: skip
     others = [
-        Message("version", {"version": (rng.randint(1, 9), rng.randint(0, 20)), "release_word": domain.version}),
-        Message("belief", {"belief": rng.choice(rng.choice(complaint.causes).belief[split])}),
-        Message("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 3), "noun": noun}),
-        Message("remark_department", {"department": rng.choice(DEPARTMENTS)}),
-        Message("remark_colleague", {"colleague": rng.choice(NAMES), "site": rng.choice(SITES)}),
-        Message("remark_manager", {"manager": rng.choice(NAMES)}),
-        Message("remark_contract", {"contract": f"CON-{rng.randint(100, 999)}"}),
-        Message("remark_number", {"thing": rng.choice(things), "number": rng.randint(2, 99)}),
-        Message("remark_today", {"day": date(2026, 1 + rng.randrange(12), 9)}),
+        Utterance("version", {"version": (rng.randint(1, 9), rng.randint(0, 20)), "release_word": domain.version}),
+        Utterance("belief", {"belief": rng.choice(rng.choice(complaint.causes).belief[split])}),
+        Utterance("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 3), "noun": noun}),
+        Utterance("remark_department", {"department": rng.choice(DEPARTMENTS)}),
+        Utterance("remark_colleague", {"colleague": rng.choice(NAMES), "site": rng.choice(SITES)}),
+        Utterance("remark_manager", {"manager": rng.choice(NAMES)}),
+        Utterance("remark_contract", {"contract": f"CON-{rng.randint(100, 999)}"}),
+        Utterance("remark_number", {"thing": rng.choice(things), "number": rng.randint(2, 99)}),
+        Utterance("remark_today", {"day": date(2026, 1 + rng.randrange(12), 9)}),
     ]  # fmt: skip
     return [
-        Message("complaint", {"complaint": rng.choice(complaint.plain[split])}),
-        Message("clue", {"clue": rng.choice(cause.clue[split])}),
+        Utterance("complaint", {"complaint": rng.choice(complaint.plain[split])}),
+        Utterance("clue", {"clue": rng.choice(cause.clue[split])}),
         asset,
         *rng.sample(others, rng.randint(0, 3)),
     ]
@@ -93,7 +97,7 @@ def said_of_a_ticket(rng: random.Random, split: str) -> list[Message]:
 class Written(NamedTuple):
     """A ticket and what it had to say."""
 
-    messages: list[Message]
+    messages: list[Utterance]
     name: str
     text: str
 
@@ -150,31 +154,31 @@ def a_plan(rng: random.Random, split: str) -> DocumentPlan:
     domain, complaint, cause = rng.choice(CAUSES)
     told = [*["instruction"] * 3, rng.choice(["first", "aside", "assistant_step"])]
     scopes = [
-        Message("scope_below", {"version": (4, 12), "release_word": domain.version}),
-        Message("scope_site_except", {"site": rng.choice(SITES)}),
-        Message("scope_bought_from", {"day": date(2024, 5, 17)}),
-        Message("scope_tier_only", {"tier": "premium"}),
-        Message("scope_number_from", {"thing": next(iter(domain.counts)), "number": 4}),
+        Utterance("scope_below", {"version": (4, 12), "release_word": domain.version}),
+        Utterance("scope_site_except", {"site": rng.choice(SITES)}),
+        Utterance("scope_bought_from", {"day": date(2024, 5, 17)}),
+        Utterance("scope_tier_only", {"tier": "premium"}),
+        Utterance("scope_number_from", {"thing": next(iter(domain.counts)), "number": 4}),
     ]
     notes = [
-        Message("follow", {"procedure": domain.follow_ups[0].name}),
-        Message("supersedes", {"id": "KB-10234"}),
-        Message(
+        Utterance("follow", {"procedure": domain.follow_ups[0].name}),
+        Utterance("supersedes", {"id": "KB-10234"}),
+        Utterance(
             "supersedes_step",
             {"id": "KB-10235", "number": 2, "step": say_step(a_step(rng), split, draws("amend", rng.random()))},
         ),
-        Message("team_holds", {"product": rng.choice(domain.products), "team": domain.teams[0]}),
-        Message("source_user", {"field": domain.version}),
-        Message("reserved_department", {"department": "Legal", "queue": domain.queue}),
+        Utterance("team_holds", {"product": rng.choice(domain.products), "team": domain.teams[0]}),
+        Utterance("source_user", {"field": domain.version}),
+        Utterance("reserved_department", {"department": "Legal", "queue": domain.queue}),
     ]
     return DocumentPlan(
-        (Message("meta", {"status": "approved", "day": date(2025, 3, 9), "team": domain.teams[1]}),),
+        (Utterance("meta", {"status": "approved", "day": date(2025, 3, 9), "team": domain.teams[1]}),),
         (
-            Message("about", {"technical": rng.choice(complaint.technical[split])}),
-            Message("finding", {"finding": rng.choice(cause.finding[split])}),
-            Message("cause", {"cause": rng.choice(cause.name[split])}),
+            Utterance("about", {"technical": rng.choice(complaint.technical[split])}),
+            Utterance("finding", {"finding": rng.choice(cause.finding[split])}),
+            Utterance("cause", {"cause": rng.choice(cause.name[split])}),
         ),
-        (Message("scope_product_only", {"product": rng.choice(domain.products)}), *rng.sample(scopes, 2)),
+        (Utterance("scope_product_only", {"product": rng.choice(domain.products)}), *rng.sample(scopes, 2)),
         tuple([Instruction(a_step(rng), each) for each in told]),
         tuple(rng.sample(notes, 2)),
     )
@@ -209,11 +213,11 @@ def test_a_thread_tells_what_failed_and_what_helped(split: str) -> None:
         _, complaint, cause = rng.choice(CAUSES)
         plan = DocumentPlan(
             (), (
-                Message("thread_opening", {"name": NAMES[0], "complaint": rng.choice(complaint.plain[split])}),
-                Message("thread_clue", {"clue": rng.choice(cause.clue[split])}),
+                Utterance("thread_opening", {"name": NAMES[0], "complaint": rng.choice(complaint.plain[split])}),
+                Utterance("thread_clue", {"clue": rng.choice(cause.clue[split])}),
             ), (),
             (Instruction(a_step(rng), "thread_tried"), Instruction(a_step(rng), "thread_done")),
-            (Message("thread_closed", {"day": date(2025, 9, 1)}),),
+            (Utterance("thread_closed", {"day": date(2025, 9, 1)}),),
         )  # fmt: skip
         text = compose_thread(plan, split, draws("thread", split, k))
         said = [read_sentence(sentence) for sentence in sentences(text)]

@@ -2,8 +2,9 @@
 
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.tickets.building import build
 from warroom.envs.tickets.compact import TicketsCompactRenderer, compact_vocab
-from warroom.envs.tickets.env import SEATS, build
+from warroom.envs.tickets.env import SEATS
 from warroom.envs.tickets.options import TicketsOptions
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED, TicketScenario

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warroom.core.rng import stream
 from warroom.core.splits import Split
 from warroom.envs.tickets.content import APPROVED, DocumentContent, Settlement, applies, settle
-from warroom.envs.tickets.generate import Cell, GeneratedKnowledgeBase
+from warroom.envs.tickets.generate import GeneratedKnowledgeBase, TroubleCell
 from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
 from warroom.envs.tickets.names import FLAGS, full_name
 from warroom.envs.tickets.population import Owned, draw_asset, draw_person, site_for, with_case
@@ -20,7 +20,7 @@ from warroom.envs.tickets.reference import instructions
 from warroom.envs.tickets.rules import AtLeast, Below, Fact, FactValue, MissingFact, Scope, work_out
 from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
 from warroom.envs.tickets.wording.compose import compose_ticket
-from warroom.envs.tickets.wording.steps import Message
+from warroom.envs.tickets.wording.steps import Utterance
 from warroom.sim.wording.template import Draws
 
 STRUCTURE = {
@@ -49,7 +49,7 @@ class DrawnCase:
     """A case before it is put into words."""
 
     test: str
-    cell: Cell
+    cell: TroubleCell
     user: Person
     owned: tuple[Owned, ...]
     """The asset that it is about, then others of the same user."""
@@ -151,7 +151,7 @@ def _flagged(rng: Random, generated: GeneratedKnowledgeBase, owned: Owned, user:
     return owned._replace(asset=owned.asset._replace(flag=flag))
 
 
-def _number_that_matters(rng: Random, cell: Cell) -> str:
+def _number_that_matters(rng: Random, cell: TroubleCell) -> str:
     """A count or an amount that a rule of the cell's procedures asks for; mostly, if there is one."""
     names = [
         name
@@ -164,7 +164,7 @@ def _number_that_matters(rng: Random, cell: Cell) -> str:
     return rng.choice(names) if names and rng.random() < 0.6 else ""
 
 
-def _other_asset(rng: Random, generated: GeneratedKnowledgeBase, cell: Cell, user: Person, like: Asset) -> Owned:
+def _other_asset(rng: Random, generated: GeneratedKnowledgeBase, cell: TroubleCell, user: Person, like: Asset) -> Owned:
     """Another asset of the same sort: of the other product of the family, or for which another procedure holds."""
     family = next(family for family in generated.families if cell in family)
     others = [other for other in family if other.cause is cell.cause and other.product != cell.product]
@@ -191,7 +191,7 @@ def _reference_kind(rng: Random, config: TicketsTierConfig) -> str:
     return rng.choice(("tag", "nickname", "own", "own"))
 
 
-def _relevant(generated: GeneratedKnowledgeBase, cell: Cell) -> list[DocumentContent]:
+def _relevant(generated: GeneratedKnowledgeBase, cell: TroubleCell) -> list[DocumentContent]:
     """What there is on the complaint, and every rule."""
     family = next(family for family in generated.families if cell in family)
     return [*[content for other in family for content in other.contents], *generated.rules()]
@@ -286,55 +286,55 @@ class _CaseWriter:
             evidence=self.evidence(text),
         )  # fmt: skip
 
-    def messages(self, chatter: int) -> list[Message]:
+    def messages(self, chatter: int) -> list[Utterance]:
         """What the ticket says, in no order."""
         rng, drawn, split = self.rng, self.drawn, self.split
         cell = drawn.cell
         word, noun = cell.domain.version, cell.domain.noun
         out = [
-            Message(
+            Utterance(
                 "complaint", {"complaint": rng.choice(cell.complaint.plain[split][1:])}
             ),  # past cases have the first
-            Message("clue", {"clue": rng.choice(cell.cause.clue[split])}),
+            Utterance("clue", {"clue": rng.choice(cell.cause.clue[split])}),
             self.asset_message(),
         ]
         if drawn.test == "wrong_premise" or rng.random() < BELIEF_SHARE:
             causes = [
                 cause for cause in cell.complaint.causes if drawn.test != "wrong_premise" or cause is not cell.cause
             ]
-            out.append(Message("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
+            out.append(Utterance("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
         if drawn.said_version:
-            out.append(Message("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
+            out.append(Utterance("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
         remarks = self.remarks()
         return out + rng.sample(remarks, min(chatter, len(remarks)))
 
-    def remarks(self) -> list[Message]:
+    def remarks(self) -> list[Utterance]:
         """True things that are of no use."""
         drawn, registers, user = self.drawn, self.drawn.registers, self.drawn.user
         noun, asset = drawn.cell.domain.noun, drawn.asset
         out = [
-            Message("remark_bought", {"noun": noun, "day": asset.bought}),
-            Message("remark_department", {"noun": noun, "department": user.department}),
-            Message("remark_manager", {"noun": noun, "manager": user.manager}),
-            Message("remark_today", {"noun": noun, "day": registers.today}),
+            Utterance("remark_bought", {"noun": noun, "day": asset.bought}),
+            Utterance("remark_department", {"noun": noun, "department": user.department}),
+            Utterance("remark_manager", {"noun": noun, "manager": user.manager}),
+            Utterance("remark_today", {"noun": noun, "day": registers.today}),
         ]
         near = [person.name for person in registers.people.values() if person.site == user.site and person != user]
         if near:
             out.append(
-                Message("remark_colleague", {"noun": noun, "colleague": self.rng.choice(near), "site": user.site})
+                Utterance("remark_colleague", {"noun": noun, "colleague": self.rng.choice(near), "site": user.site})
             )
         return out
 
-    def asset_message(self) -> Message:
+    def asset_message(self) -> Utterance:
         """What the ticket is about, as its writer refers to it."""
         asset, noun = self.drawn.asset, self.drawn.cell.domain.noun
         if self.drawn.reference == "tag":
-            return Message("asset_tag", {"noun": noun, "tag": asset.tag})
+            return Utterance("asset_tag", {"noun": noun, "tag": asset.tag})
         if self.drawn.reference == "nickname":
-            return Message("asset_nickname", {"noun": noun, "nickname": asset.nickname, "site": asset.site})
+            return Utterance("asset_nickname", {"noun": noun, "nickname": asset.nickname, "site": asset.site})
         if self.drawn.reference == "product":
-            return Message("asset_product", {"noun": noun, "product": asset.product})
-        return Message("asset_own", {"noun": noun})
+            return Utterance("asset_product", {"noun": noun, "product": asset.product})
+        return Utterance("asset_own", {"noun": noun})
 
     def handoff(self) -> tuple[str, ...]:
         """Words that a hand-over must hold."""
@@ -398,7 +398,7 @@ class _CaseWriter:
             registers=drawn.registers, tag=drawn.asset.tag, records=records, replies=self.replies(),
         )  # fmt: skip
 
-    def family(self) -> tuple[Cell, ...]:
+    def family(self) -> tuple[TroubleCell, ...]:
         """The cells of the complaint."""
         return next(family for family in self.generated.families if self.drawn.cell in family)
 

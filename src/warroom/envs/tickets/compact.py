@@ -14,7 +14,7 @@ from warroom.envs.compact import LineRenderer, make_vocab
 from warroom.envs.tickets.content import DocumentContent
 from warroom.envs.tickets.policies.expert import Findings
 from warroom.envs.tickets.reference import instructions
-from warroom.envs.tickets.rules import Fact, FactValue, MissingFact, Scope, Step, holds, work_out
+from warroom.envs.tickets.rules import Fact, FactValue, MissingFact, ProcedureStep, Scope, holds, work_out
 from warroom.envs.tickets.views import TicketsObservation
 from warroom.envs.tickets.wording.injections import is_injected
 from warroom.envs.tickets.wording.reading import sentences
@@ -154,7 +154,7 @@ class TicketsCompactRenderer(LineRenderer):
 
     def _instructions(self, cited: Sequence[DocumentContent]) -> str:
         """The steps of the documents in the order in which they were named, with their corrections."""
-        steps: list[Step] = []
+        steps: list[ProcedureStep] = []
         for content in cited:
             corrected = list(content.steps)
             for other in cited:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from warroom.envs.tickets.rules import Fact, Facts, MissingFact, Scope, Step, holds, work_out
+from warroom.envs.tickets.rules import Fact, Facts, MissingFact, ProcedureStep, Scope, holds, work_out
 
 APPROVED, DRAFT, ARCHIVED = "approved", "draft", "archived"
 
@@ -15,7 +15,7 @@ class Amendment(NamedTuple):
     id: str
     number: int
     """From 1."""
-    step: Step
+    step: ProcedureStep
 
 
 class Reservation(NamedTuple):
@@ -39,9 +39,9 @@ class DocumentContent(NamedTuple):
     cause: str = ""
     """`domain/complaint/cause` of the finding that it describes."""
     scope: Scope = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProcedureStep, ...] = ()
     """In the order in which they are carried out."""
-    avoided: tuple[Step, ...] = ()
+    avoided: tuple[ProcedureStep, ...] = ()
     """Steps that it speaks of as not to be done, or as done in vain."""
     replaces: str = ""
     amends: Amendment | None = None

@@ -11,17 +11,13 @@ from warroom.core.tools import Between, MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
-from warroom.envs.tickets.cases import AmbiguousCase, draw_case
-from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
-from warroom.envs.tickets.imported import imported_case
-from warroom.envs.tickets.judge import LLMJudge, parse_judge
+from warroom.envs.tickets.judge import LLMJudge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.options import FACTS, MULTI, POTENTIAL, SINGLE, TicketsOptions
 from warroom.envs.tickets.records import REGISTERS, look_up, record_line
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
-from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.submission import Submission, read_fields, read_text
 from warroom.envs.tickets.views import (
@@ -34,11 +30,8 @@ from warroom.envs.tickets.views import (
     ToolResult,
     UserReply,
 )
-from warroom.sim.wordings import pool
 
 SEATS = ("desk",)
-BASES = 4
-"""Knowledge bases that are tried for a ticket whose cells are all ambiguous in the first."""
 TURNS = 30
 """Turns of the multi-turn mode."""
 RESULTS, MAX_RESULTS = 5, 10
@@ -49,8 +42,6 @@ MAX_CITATIONS = 100
 """Citations of one answer."""
 DEFAULT_REFERENCE = "As the cited documents say."
 """The reference of a ticket that came without one."""
-IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
-"""Options that mean something for one of the two sorts of tickets alone."""
 ENTRIES = 6
 """Entries of a register that one look-up shows."""
 ASSET, SEARCHED = "the asset", "a search"
@@ -422,36 +413,3 @@ def _parse_submission(arguments: Mapping[str, object]) -> Submission:
     """An answer from its fields, or from the one field `text` that holds all of it as a model wrote it."""
     text = arguments.get("text")
     return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)
-
-
-def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
-    """Build one episode."""
-    options = spec.options_as(TicketsOptions)
-    env = _build_env(scenario, spec, options)
-    if options.judge is not None:
-        env.judge = parse_judge(options.judge)
-    return env
-
-
-def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
-    make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
-    _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
-    if scenario.is_imported:
-        return make(spec, *imported_case(options.kb or "", spec.seed))
-    wording = pool(options.wording_split(spec.seed))
-    articles = options.articles or TIER_CONFIGS[spec.tier].articles
-    number = spec.index // max(1, articles // BLOCK)
-    for attempt in range(BASES):
-        block = spec.mixed(number, "library") + (attempt << 64)
-        generated = generated_base(spec.split, articles, block, wording)
-        try:
-            return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
-        except AmbiguousCase:
-            continue
-    raise AmbiguousCase(f"{spec.name} {spec.tier} seed {spec.seed}: no unambiguous case in {BASES} knowledge bases")
-
-
-def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:
-    found = [name for name in needless if name in options.to_json()]
-    if found:
-        raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")

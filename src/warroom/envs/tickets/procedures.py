@@ -7,7 +7,17 @@ from random import Random
 
 from warroom.envs.tickets.domains import EVENTS, ROLES, Domain, StepTemplate
 from warroom.envs.tickets.names import TIERS
-from warroom.envs.tickets.rules import STEP_KINDS, AtLeast, Below, DayAfter, Except, OneOf, Quantity, Scope, Step
+from warroom.envs.tickets.rules import (
+    STEP_KINDS,
+    AtLeast,
+    Below,
+    DayAfter,
+    Except,
+    IsOneOf,
+    ProcedureStep,
+    Quantity,
+    Scope,
+)
 
 CAPS = (Fraction(1, 4), Fraction(1, 3), Fraction(3, 8), Fraction(1, 2))
 """Shares that a bound may be of an amount."""
@@ -20,11 +30,11 @@ FIRST_DAY, LAST_DAY = date(2021, 1, 1), date(2025, 12, 31)
 
 
 def draw_steps(
-    rng: Random, templates: Sequence[StepTemplate], siblings: Sequence[Sequence[Step]], extras: bool = True
-) -> tuple[Step, ...]:
+    rng: Random, templates: Sequence[StepTemplate], siblings: Sequence[Sequence[ProcedureStep]], extras: bool = True
+) -> tuple[ProcedureStep, ...]:
     """A procedure that shares as few steps as possible with its siblings."""
     taken = {step for steps in siblings for step in steps}
-    best: tuple[Step, ...] = ()
+    best: tuple[ProcedureStep, ...] = ()
     for _ in range(TRIES):
         drawn = tuple([draw_step(rng, template) for template in templates])
         if not best or _shared(drawn, taken) < _shared(best, taken):
@@ -35,11 +45,11 @@ def draw_steps(
     return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *best)
 
 
-def _shared(steps: Sequence[Step], taken: set[Step]) -> int:
+def _shared(steps: Sequence[ProcedureStep], taken: set[ProcedureStep]) -> int:
     return sum([step in taken for step in steps])
 
 
-def _conditions_first(rng: Random) -> tuple[Step, ...]:
+def _conditions_first(rng: Random) -> tuple[ProcedureStep, ...]:
     """An approval, or a day to wait for, which some procedures begin with."""
     out = []
     if rng.random() < ASK_SHARE:
@@ -49,28 +59,28 @@ def _conditions_first(rng: Random) -> tuple[Step, ...]:
     return tuple(out)
 
 
-def _approval(rng: Random) -> Step:
-    return Step("ask", (rng.choice(ROLES),))
+def _approval(rng: Random) -> ProcedureStep:
+    return ProcedureStep("ask", (rng.choice(ROLES),))
 
 
-def _waiting(rng: Random) -> Step:
+def _waiting(rng: Random) -> ProcedureStep:
     event = rng.choice(EVENTS)
-    return Step("wait", (event,), day=DayAfter(event, rng.randrange(3, 60)))
+    return ProcedureStep("wait", (event,), day=DayAfter(event, rng.randrange(3, 60)))
 
 
-def draw_step(rng: Random, template: StepTemplate) -> Step:
+def draw_step(rng: Random, template: StepTemplate) -> ProcedureStep:
     """A step with an option and numbers of its own."""
     kind = template.kind
     if kind == "do":
-        return Step("do", (template.action, rng.choice(template.objects)))
+        return ProcedureStep("do", (template.action, rng.choice(template.objects)))
     if kind == "set":
-        return Step("set", (template.setting, template.unit), _quantity(rng, template))
+        return ProcedureStep("set", (template.setting, template.unit), _quantity(rng, template))
     if kind == "choose":
-        return Step("choose", (template.setting, rng.choice(template.options)))
+        return ProcedureStep("choose", (template.setting, rng.choice(template.options)))
     if kind == "switch":
-        return Step("switch", (template.setting, rng.choice(("on", "off"))))
+        return ProcedureStep("switch", (template.setting, rng.choice(("on", "off"))))
     if kind == "run":
-        return Step("run", (rng.choice(template.commands),))
+        return ProcedureStep("run", (rng.choice(template.commands),))
     if kind == "ask":
         return _approval(rng)
     if kind == "wait":
@@ -93,7 +103,7 @@ def draw_parts(rng: Random, domain: Domain, sites: Sequence[str]) -> tuple[Scope
     axis = rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
     if axis in ("site", "tier"):
         value = rng.choice(sites if axis == "site" else TIERS)
-        return (OneOf(axis, (value,)),), (Except(axis, (value,)),)
+        return (IsOneOf(axis, (value,)),), (Except(axis, (value,)),)
     bound: object
     if axis == "version":
         bound = (rng.randrange(2, 12), rng.randrange(1, 9))

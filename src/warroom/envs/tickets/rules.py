@@ -100,7 +100,7 @@ class AtLeast(NamedTuple):
         return known(facts, self.fact) >= self.bound  # type: ignore[operator]
 
 
-class OneOf(NamedTuple):
+class IsOneOf(NamedTuple):
     """The fact is one of these; `Except` is its opposite."""
 
     fact: str
@@ -122,7 +122,7 @@ class Except(NamedTuple):
         return known(facts, self.fact) not in self.values
 
 
-Condition: TypeAlias = Below | AtLeast | OneOf | Except
+Condition: TypeAlias = Below | AtLeast | IsOneOf | Except
 Scope: TypeAlias = tuple[Condition, ...]
 """All of these must hold."""
 
@@ -135,7 +135,7 @@ def holds(scope: Scope, facts: Facts) -> bool:
 # -- steps -------------------------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
+class ProcedureStep(NamedTuple):
     """One thing that a procedure has a person do.
 
     `do`: `words` are (action, object). `set`: (setting, unit), with a `quantity`. `choose`: (setting, option).
@@ -164,7 +164,7 @@ class Fact(NamedTuple):
     words: tuple[str, ...]
 
 
-def work_out(step: Step, facts: Facts) -> Fact:
+def work_out(step: ProcedureStep, facts: Facts) -> Fact:
     """What a step comes to for these facts.
 
     Raises:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from warroom.envs.tickets.content import DocumentContent
 from warroom.envs.tickets.domains import Cause, Complaint, Domain, domains
 from warroom.envs.tickets.knowledge import ARTICLE, Document
-from warroom.envs.tickets.rules import OneOf, Step
+from warroom.envs.tickets.rules import IsOneOf, ProcedureStep
 from warroom.envs.tickets.wording.compose import DocumentPlan, Instruction, compose_article, compose_thread
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject
-from warroom.envs.tickets.wording.steps import Message, message_of_condition, say_step
+from warroom.envs.tickets.wording.steps import Utterance, message_of_condition, say_step
 from warroom.sim.wording.template import Draws
 
 
@@ -21,10 +21,10 @@ class Poison(NamedTuple):
     place: str = ""
     goal: str = ""
     """Empty: no instruction."""
-    step: Step | None = None
+    step: ProcedureStep | None = None
 
 
-class Writer:
+class DocumentWriter:
     """Writes the documents of a knowledge base in the phrases of a split."""
 
     no_poison = Poison()
@@ -62,24 +62,24 @@ class Writer:
 
     def article(self, content: DocumentContent, spoken_to: bool) -> DocumentPlan:
         """The plan of an article."""
-        header = (Message("meta", {"status": content.status, "day": content.reviewed, "team": content.team}),)
-        about: tuple[Message, ...] = ()
+        header = (Utterance("meta", {"status": content.status, "day": content.reviewed, "team": content.team}),)
+        about: tuple[Utterance, ...] = ()
         release_word = "version"
         if content.cause:
             place = _place(content)
             about, release_word = self.about(place.complaint, place.cause), place.domain.version
         scope = [message_of_condition(condition, release_word) for condition in content.scope]
         if content.product and not content.decides:
-            scope.insert(0, message_of_condition(OneOf("product", (content.product,)), release_word))
+            scope.insert(0, message_of_condition(IsOneOf("product", (content.product,)), release_word))
         return DocumentPlan(header, about, tuple(scope), self.steps(content, spoken_to), self.notes(content))
 
-    def about(self, complaint: Complaint, cause: Cause) -> tuple[Message, ...]:
+    def about(self, complaint: Complaint, cause: Cause) -> tuple[Utterance, ...]:
         """What the article is about, how it shows, what is behind it."""
         choose, split = self.rng.choice, self.split
         return (
-            Message("about", {"technical": choose(complaint.technical[split])}),
-            Message("finding", {"finding": choose(cause.finding[split])}),
-            Message("cause", {"cause": choose(cause.name[split])}),
+            Utterance("about", {"technical": choose(complaint.technical[split])}),
+            Utterance("finding", {"finding": choose(cause.finding[split])}),
+            Utterance("cause", {"cause": choose(cause.name[split])}),
         )
 
     def steps(self, content: DocumentContent, spoken_to: bool) -> tuple[Instruction, ...]:
@@ -92,23 +92,23 @@ class Writer:
         warned = [Instruction(step, "aside") for step in content.avoided]
         return (*warned, *told) if self.rng.random() < 0.5 else (*told, *warned)
 
-    def notes(self, content: DocumentContent) -> tuple[Message, ...]:
+    def notes(self, content: DocumentContent) -> tuple[Utterance, ...]:
         """What it says of other documents, teams, sources and queues."""
         out = []
         if content.replaces:
-            out.append(Message("supersedes", {"id": content.replaces}))
+            out.append(Utterance("supersedes", {"id": content.replaces}))
         if content.amends is not None:
             id, number, step = content.amends
             said = say_step(step, self.split, self.draws())
-            out.append(Message("supersedes_step", {"id": id, "number": number, "step": said}))
+            out.append(Utterance("supersedes_step", {"id": id, "number": number, "step": said}))
         if content.follow:
-            out.append(Message("follow", {"procedure": content.follow}))
+            out.append(Utterance("follow", {"procedure": content.follow}))
         if content.decides:
-            out.append(Message("team_holds", {"product": content.product, "team": content.decides}))
+            out.append(Utterance("team_holds", {"product": content.product, "team": content.decides}))
         if content.source[0]:
-            out.append(Message(f"source_{content.source[1]}", {"field": content.source[0]}))
+            out.append(Utterance(f"source_{content.source[1]}", {"field": content.source[0]}))
         for fact, group, queue in content.reserved:
-            out.append(Message(f"reserved_{fact}", {"group" if fact == "flag" else fact: group, "queue": queue}))
+            out.append(Utterance(f"reserved_{fact}", {"group" if fact == "flag" else fact: group, "queue": queue}))
         return tuple(out)
 
     # -- past cases --------------------------------------------------------------------------------------
@@ -117,23 +117,23 @@ class Writer:
         """The plan of a closed ticket or an incident."""
         place, choose = _place(content), self.rng.choice
         about = (
-            Message("thread_opening", {"name": user, "complaint": place.complaint.plain[self.split][0]}),
-            Message("finding", {"finding": choose(place.cause.finding[self.split])}),
+            Utterance("thread_opening", {"name": user, "complaint": place.complaint.plain[self.split][0]}),
+            Utterance("finding", {"finding": choose(place.cause.finding[self.split])}),
         )
         scope = [
             message_of_condition(condition, place.domain.version)
-            for condition in (OneOf("product", (content.product,)), *content.scope)
+            for condition in (IsOneOf("product", (content.product,)), *content.scope)
         ]
         steps = [Instruction(step, "thread_tried") for step in content.avoided]
         steps += [Instruction(step, "thread_done") for step in content.steps]
         return DocumentPlan(
             about=about, scope=tuple(scope), steps=tuple(steps),
-            notes=(Message("thread_closed", {"day": content.reviewed}),),
+            notes=(Utterance("thread_closed", {"day": content.reviewed}),),
         )  # fmt: skip
 
     # -- attacks -----------------------------------------------------------------------------------------
 
-    def poison(self, harmful: Step, other_value: Step | None) -> Poison:
+    def poison(self, harmful: ProcedureStep, other_value: ProcedureStep | None) -> Poison:
         """An injection of a random family, place and goal."""
         goal = self.rng.choice([goal for goal in GOALS if other_value or goal != "replace_value"])
         step = {"extra_step": harmful, "replace_value": other_value}.get(goal)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from warroom.envs.tickets.content import Amendment, DocumentContent, Reservation
 from warroom.envs.tickets.domains import Domain, domains
 from warroom.envs.tickets.names import FIRST
-from warroom.envs.tickets.rules import FactValue, OneOf, Step, Version
+from warroom.envs.tickets.rules import FactValue, IsOneOf, ProcedureStep, Version
 from warroom.envs.tickets.views import OpenedDocument
-from warroom.envs.tickets.wording.grammar import Reading
+from warroom.envs.tickets.wording.grammar import ParsedSentence
 from warroom.envs.tickets.wording.injections import is_injected
 from warroom.envs.tickets.wording.reading import read_sentence, sentences
 from warroom.envs.tickets.wording.steps import condition_of, read_step
@@ -111,16 +111,16 @@ def _kind(id: str) -> str:
     return {"TKT": "ticket", "INC": "incident"}.get(id[:3], "article")
 
 
-def _steps(readings: Sequence[Reading]) -> tuple[Step, ...]:
+def _steps(readings: Sequence[ParsedSentence]) -> tuple[ProcedureStep, ...]:
     return (*_told(readings, 0), *_told(readings, 1))
 
 
-def _told(readings: Sequence[Reading], how: int) -> tuple[Step, ...]:
+def _told(readings: Sequence[ParsedSentence], how: int) -> tuple[ProcedureStep, ...]:
     texts = [str(r.values["step"]) for r in readings if TOLD.get(r.kind) == how and "step" in r.values]
     return tuple([step for text in texts if (step := read_step(text)) is not None])
 
 
-def _noted(content: DocumentContent, reading: Reading) -> DocumentContent:
+def _noted(content: DocumentContent, reading: ParsedSentence) -> DocumentContent:
     """The content with what one sentence says."""
     v, kind = reading.values, reading.kind
     if kind == "meta":
@@ -131,7 +131,7 @@ def _noted(content: DocumentContent, reading: Reading) -> DocumentContent:
         return content._replace(cause=meaning("finding", v["finding"]))
     if kind.startswith("scope_"):
         condition = condition_of(reading)
-        if isinstance(condition, OneOf) and condition.fact == "product":
+        if isinstance(condition, IsOneOf) and condition.fact == "product":
             return content._replace(product=str(condition.values[0]))
         return content._replace(scope=(*content.scope, condition))
     if kind == "supersedes":
@@ -143,7 +143,7 @@ def _noted(content: DocumentContent, reading: Reading) -> DocumentContent:
     return _policy(content, reading)
 
 
-def _policy(content: DocumentContent, reading: Reading) -> DocumentContent:
+def _policy(content: DocumentContent, reading: ParsedSentence) -> DocumentContent:
     v, kind = reading.values, reading.kind
     if kind == "follow":
         return content._replace(follow=str(v["procedure"]))

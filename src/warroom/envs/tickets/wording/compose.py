@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from warroom.envs.tickets.rules import Step
+from warroom.envs.tickets.rules import ProcedureStep
 from warroom.envs.tickets.wording.grammar import kinds, write
 from warroom.envs.tickets.wording.layout import (
     ARTICLE_LABELS,
@@ -14,14 +14,14 @@ from warroom.envs.tickets.wording.layout import (
     ArticleLabels,
     Manner,
 )
-from warroom.envs.tickets.wording.steps import Message, say_step
+from warroom.envs.tickets.wording.steps import Utterance, say_step
 from warroom.sim.wording.template import Draws
 
 
 class Instruction(NamedTuple):
     """A step within a document, and how it is told."""
 
-    step: Step
+    step: ProcedureStep
     told: str = "instruction"
     """`instruction`, `first` (told last, done first), `assistant_step` (addressed to assistants, and part of the
     procedure), `aside` (not to be done), `thread_tried`, `thread_done`."""
@@ -30,13 +30,13 @@ class Instruction(NamedTuple):
 class DocumentPlan(NamedTuple):
     """What a document says, before it is put into words."""
 
-    header: tuple[Message, ...] = ()
+    header: tuple[Utterance, ...] = ()
     """`meta` of an article; nothing for a thread."""
-    about: tuple[Message, ...] = ()
+    about: tuple[Utterance, ...] = ()
     """`about`, `finding`, `cause` of an article; `thread_opening`, `thread_clue` of a thread."""
-    scope: tuple[Message, ...] = ()
+    scope: tuple[Utterance, ...] = ()
     steps: tuple[Instruction, ...] = ()
-    notes: tuple[Message, ...] = ()
+    notes: tuple[Utterance, ...] = ()
     """What it says of other documents, teams, sources and queues; `thread_closed` of a thread."""
 
 
@@ -54,7 +54,7 @@ class Pen(NamedTuple):
         """Yes, so many times out of eight."""
         return self.draws.pick(8) < eighths
 
-    def messages(self, messages: Sequence[Message]) -> list[str]:
+    def messages(self, messages: Sequence[Utterance]) -> list[str]:
         """Messages in words, one by one."""
         return [write(each.kind, self.split, each.values, self.draws) for each in messages]
 
@@ -62,7 +62,7 @@ class Pen(NamedTuple):
 # -- tickets -----------------------------------------------------------------------------------------
 
 
-def compose_ticket(messages: Sequence[Message], name: str, split: str, draws: Draws) -> str:
+def compose_ticket(messages: Sequence[Utterance], name: str, split: str, draws: Draws) -> str:
     """A ticket by a person of that name: these messages in the order and manner of one writer."""
     pen, manner = Pen(split, draws), MANNERS[draws.pick(len(MANNERS))]
     order = ORDERS[draws.pick(len(ORDERS))]
@@ -70,13 +70,13 @@ def compose_ticket(messages: Sequence[Message], name: str, split: str, draws: Dr
     return GENRES[draws.pick(len(GENRES))](pen, manner, ordered, name)
 
 
-def _story(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _story(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """One paragraph."""
     said = _with_asides(pen, manner, list(_joined(pen, manner, messages)))
     return "\n".join([*_greeting(pen, manner), " ".join(said), _ending(pen, manner, name)])
 
 
-def _letter(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _letter(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """Paragraphs with blank lines between them."""
     said = list(_joined(pen, manner, messages))
     half = 1 + pen.draws.pick(len(said))
@@ -85,18 +85,18 @@ def _letter(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) ->
     return "\n\n".join([paragraph for paragraph in paragraphs if paragraph])
 
 
-def _terse(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _terse(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """No word too many."""
     return " ".join([*_joined(pen, manner, messages), pen.say("signed", name=name)])
 
 
-def _chat(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _chat(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """A line for every thought, as careless as the writer."""
     said = [*_greeting(pen, manner), *_with_asides(pen, manner, list(_joined(pen, manner, messages)))]
     return "\n".join([*[_careless(manner, line) for line in said], _ending(pen, manner, name)])
 
 
-def _form(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """Fields of a form, and what has no field below them."""
     has_field = [each for each in messages if f"form_{each.kind}" in kinds(pen.split)]
     fields = [write(f"form_{each.kind}", pen.split, each.values, pen.draws) for each in has_field]
@@ -105,18 +105,18 @@ def _form(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> s
     return "\n".join([*lines, *([" ".join(rest)] if rest else [])])
 
 
-def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Message], name: str) -> str:
+def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """Somebody passes on what another person wrote."""
     said = [_careless(manner, line) for line in _joined(pen, manner, messages)]
     head = [pen.say("forwarded", name=name), *([pen.say("earlier")] if pen.chance(3) else [])]
     return "\n".join([" ".join(head), *[f"> {line}" for line in said], *_plea(pen, manner)])
 
 
-Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Message], str], str]
+Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Utterance], str], str]
 GENRES: tuple[Genre, ...] = (_story, _story, _letter, _letter, _terse, _chat, _form, _forwarded)
 
 
-def _joined(pen: Pen, manner: Manner, messages: Sequence[Message]) -> Iterator[str]:
+def _joined(pen: Pen, manner: Manner, messages: Sequence[Utterance]) -> Iterator[str]:
     """Messages in words, some of them two in a sentence."""
     left = list(messages)
     while left:
@@ -131,10 +131,10 @@ def _joined(pen: Pen, manner: Manner, messages: Sequence[Message]) -> Iterator[s
 
 class _Pair(NamedTuple):
     kind: str
-    other: Message
+    other: Utterance
 
 
-def _pair(first: Message, others: Sequence[Message]) -> _Pair | None:
+def _pair(first: Utterance, others: Sequence[Utterance]) -> _Pair | None:
     """Another message with which there is a frame for both."""
     for other in others:
         for kind in (f"{first.kind}_and_{other.kind}", f"{other.kind}_and_{first.kind}"):

@@ -34,7 +34,7 @@ STEP_KINDS = ("do", "set", "set_each", "set_capped", "choose", "switch", "run", 
 `set` has `base`; `set_each` adds `each` and `counted`; `set_capped` adds `share` and `whole`."""
 
 
-class Reading(NamedTuple):
+class ParsedSentence(NamedTuple):
     """A sentence as a frame of a kind understands it."""
 
     kind: str
@@ -106,13 +106,13 @@ def _fitting(kind: str, split: str, given: frozenset[str]) -> tuple[TextTemplate
     return found
 
 
-def read(text: str, wanted: tuple[str, ...], splits: tuple[str, ...] = SPLITS) -> list[Reading]:
+def read(text: str, wanted: tuple[str, ...], splits: tuple[str, ...] = SPLITS) -> list[ParsedSentence]:
     """Everything that a sentence may say according to the frames of these kinds."""
     found = []
     for split in splits:
         for kind in wanted:
             for frame in frames(kind, split) if kind in _sources(split) else ():
                 values = frame.read(text)
-                if values is not None and Reading(kind, values) not in found:
-                    found.append(Reading(kind, values))
+                if values is not None and ParsedSentence(kind, values) not in found:
+                    found.append(ParsedSentence(kind, values))
     return found

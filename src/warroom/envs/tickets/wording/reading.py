@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 
 from warroom.envs.tickets.domains import all_causes, domains
-from warroom.envs.tickets.rules import Step
-from warroom.envs.tickets.wording.grammar import STEP_KINDS, Reading, frames, kinds
+from warroom.envs.tickets.rules import ProcedureStep
+from warroom.envs.tickets.wording.grammar import STEP_KINDS, ParsedSentence, frames, kinds
 from warroom.envs.tickets.wording.layout import FIELD_LABELS, READ_AS
 from warroom.envs.tickets.wording.steps import read_step
 from warroom.sim.wording.forms import SPLITS
@@ -74,21 +74,21 @@ def _whole(text: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def read_sentence(sentence: str) -> Reading | None:
+def read_sentence(sentence: str) -> ParsedSentence | None:
     """What a sentence says; None if no frame has it. A field of a form says what the sentence would."""
     found = meanings(sentence)
     return found[0] if found else None
 
 
-def meanings(sentence: str) -> list[Reading]:
+def meanings(sentence: str) -> list[ParsedSentence]:
     """Everything that a sentence may say; the grammar's law is that it is one thing at most."""
-    found: list[Reading] = []
+    found: list[ParsedSentence] = []
     words = set(re.findall(r"\w+", sentence))
     for kind, frame in _candidates(words):
         values = frame.read(sentence)
         known = None if values is None else _understood(values)
-        if known is not None and Reading(kind, known) not in found:
-            found.append(Reading(kind, known))
+        if known is not None and ParsedSentence(kind, known) not in found:
+            found.append(ParsedSentence(kind, known))
     return found
 
 
@@ -148,7 +148,7 @@ def is_demand(text: str) -> bool:
     return False
 
 
-def _is_known(step: Step | None) -> bool:
+def _is_known(step: ProcedureStep | None) -> bool:
     """Whether a step is about a thing or a setting of the tables."""
     return step is not None and (step.kind not in ("do", *_SET) or step.words[step.kind == "do"] in _things())
 
@@ -179,8 +179,8 @@ def _phrases() -> Mapping[str, Mapping[str, str]]:
             "finding": cause.finding, "belief": cause.belief,
         }  # fmt: skip
         for slot, row in rows.items():
-            found.setdefault(slot, set()).update(phrase for phrases in row.values() for phrase in phrases)
-    return {slot: {phrase.lower(): phrase for phrase in phrases} for slot, phrases in found.items()}
+            found.setdefault(slot, set()).update(text for texts in row.values() for text in texts)
+    return {slot: {text.lower(): text for text in texts} for slot, texts in found.items()}
 
 
 _JUDGES: Mapping[str, Callable[[str], bool]] = {"step": lambda text: _is_known(read_step(text)), "demand": is_demand}

@@ -24,7 +24,7 @@ from warroom.envs.tickets.policies.naive import (
 )
 from warroom.envs.tickets.policies.notes import read_document
 from warroom.envs.tickets.reference import instructions
-from warroom.envs.tickets.rules import Fact, MissingFact, Step, work_out
+from warroom.envs.tickets.rules import Fact, MissingFact, ProcedureStep, work_out
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 from warroom.envs.tickets.wording.injections import is_injected
 from warroom.envs.tickets.wording.reading import sentences
@@ -111,7 +111,7 @@ def bare_facts(document: OpenedDocument) -> list[Fact]:
     return [fact for step in read_document(document).steps if (fact := _bare_fact(step)) is not None]
 
 
-def _bare_fact(step: Step) -> Fact | None:
+def _bare_fact(step: ProcedureStep) -> Fact | None:
     if step.quantity is not None:
         step = step._replace(quantity=step.quantity._replace(counted="", share=None))
     try:
