@@ -25,6 +25,8 @@ MARK = "WARROOM_FAULTS"
 """Environment variable that every process of a series has, and by which orphans are found."""
 PATIENCE, GRACE = 120.0, 5.0
 """Seconds that a command may take, and that its workers have after its end."""
+HUNG = 999
+"""In place of the exit code of a command that took longer, and was killed."""
 PLAN = "--env fleet --policies heuristic,expert,random --tiers easy,hard --seeds 2 --workers 2"
 CLOCK = (
     "import itertools, sys, time; ticks = itertools.count(); start = time.time(); "
@@ -93,6 +95,17 @@ class Series:
         return found
 
 
+def ended(process: "subprocess.Popen[str]") -> int:
+    """The exit code of a command, once it has ended."""
+    try:
+        process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return HUNG
+    return process.returncode
+
+
 def processes(mark: str) -> Iterator[psutil.Process]:
     """Those that have the mark in their environment."""
     for process in psutil.process_iter():
@@ -117,8 +130,7 @@ def signalled(number: signal.Signals, group: bool = False) -> Callable[[Series, 
             series.wait_for(process, series.finished() + draws.randint(1, 12))
         if process.poll() is None:
             os.killpg(process.pid, number) if group else process.send_signal(number)
-        process.communicate(timeout=PATIENCE)
-        return process.returncode
+        return ended(process)
 
     return disturb
 
@@ -128,8 +140,7 @@ def full_disk(series: Series, draws: Random) -> int:
     sizes = [path.stat().st_size for path in series.folder.rglob("*") if path.is_file()]
     room = max(sizes, default=0) + draws.randint(2_000, 200_000)
     process = series.start(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
-    process.communicate(timeout=PATIENCE)
-    return process.returncode
+    return ended(process)
 
 
 def second_writer(resume: bool) -> Callable[[Series, Random], int]:
@@ -159,8 +170,7 @@ def backward_clock(series: Series, draws: Random) -> int:
     series.wait_for(process, series.finished() + draws.randint(1, 12))
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE)
-    return process.returncode
+    return ended(process)
 
 
 DISTURBANCES: Mapping[str, Disturbance] = {
@@ -186,12 +196,11 @@ def play_series(
         orphans += len(series.orphans())
         if codes[-1] not in disturbance.codes | {0}:
             break
-    last = series.start()
-    last.communicate(timeout=PATIENCE)
+    last = ended(series.start())
     orphans += len(series.orphans())
     lines = (folder / "episodes.jsonl").read_bytes().splitlines()
     return Outcome(
-        kind, (*codes, last.returncode),
+        kind, (*codes, last),
         *((folder / name).read_bytes() == (whole / name).read_bytes() for name in ("summary.json", "episodes.jsonl")),
         duplicates=len(lines) - len(set(lines)), orphans=orphans,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Clients that send whatever they like, at every door: Python, HTTP, WebSocket, MCP by lines and by HTTP, the page.
+"""Clients that send whatever they like, at every door: Python, HTTP, WebSocket, MCP, the page, a shared incident.
 
 python recipes/hostile_clients.py [--calls 10000] [--seed 0] [--out runs/hostile.json]
 
@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,12 +83,15 @@ class Running(NamedTuple):
     address: str
     process: "subprocess.Popen[bytes]"
     log: list[bytes]
+    said: str
+    """The first line of its log."""
 
 
 @contextmanager
-def running(tally: Tally, *words: str) -> Iterator[Running]:
+def running(tally: Tally, *words: str, may_end: bool = False) -> Iterator[Running]:
     """A command that serves; what it logs is searched for tracebacks when it ends."""
-    process = subprocess.Popen([sys.executable, "-m", "warroom", *words], stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "warroom", *words]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     first = process.stderr.readline()
     found = re.search(rb"http://[^\s;]+", first)
@@ -98,8 +101,8 @@ def running(tally: Tally, *words: str) -> Iterator[Running]:
     reader = threading.Thread(target=log.extend, args=(process.stderr,), daemon=True)
     reader.start()
     try:
-        yield Running(found[0].decode(), process, log)
-        if process.poll() is not None:
+        yield Running(found[0].decode(), process, log, first.decode())
+        if process.poll() not in (None, 0 if may_end else None):
             tally.server_errors += 1
             tally.wrong(f"the server ended with {process.returncode}")
     finally:
@@ -324,9 +327,9 @@ def _request(rng: random.Random, number: int) -> dict[str, Any]:
     return request | {"id": number} if rng.random() < 0.8 else request
 
 
-def mcp_stdio(tally: Tally, rng: random.Random, calls: int) -> None:
+def mcp_stdio(tally: Tally, rng: random.Random, calls: int, words: Sequence[str] = ("--env", "logs")) -> None:
     """Lines to a server on standard input; each that is no notification is answered by a line."""
-    command = [sys.executable, "-m", "warroom", "mcp", "--env", "logs"]
+    command = [sys.executable, "-m", "warroom", "mcp", *words]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin and process.stdout and process.stderr
     lines: queue.Queue[bytes] = queue.Queue()
@@ -365,7 +368,9 @@ def mcp_stdio(tally: Tally, rng: random.Random, calls: int) -> None:
         else:
             tally.answers["error" if "error" in answer else "result"] += 1
     alive = answered(encoded({"jsonrpc": "2.0", "id": "last", "method": "ping"}))
-    tally.noticed += alive is None or alive.get("id") != "last"
+    if alive is None or alive.get("id") != "last":
+        tally.noticed += 1
+        tally.wrong(f"the last request was answered by {alive}")
     process.stdin.close()
     process.wait(PATIENCE)
     for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
@@ -442,9 +447,59 @@ def _await_end(tally: Tally, client: httpx.Client, url: str, visitor: str) -> No
         tally.wrong(f"an event of the page has no end: {text[-200:]}")
 
 
+# -- a shared incident ------------------------------------------------------------------------------
+
+SHARED = {
+    "join": ("code", "seat"), "news": ("ticket", "seen", "seconds"), "leave": ("ticket",), "nowhere": (),
+    "call": ("ticket", "seen", "seconds", "name", "arguments"),
+}  # fmt: skip
+"""Routes of a host, and what their bodies hold."""
+
+
+def host(tally: Tally, rng: random.Random, calls: int) -> None:
+    """Bodies of every kind from the client of one seat; the client of the other has its turn, and notices nothing."""
+    seats = ("--env", "fleet", "--seats", "sre,oversight", "--port", "0")
+    with running(tally, "host", *seats) as server, httpx.Client(timeout=PATIENCE) as client:
+        url, code = server.address, server.said.partition("--join ")[2].split()[0]
+        mine, other = (_joined(client, url, code, seat) for seat in ("oversight", "sre"))
+        while _news(client, url, other)["state"] != "turn":
+            act = {"ticket": mine, "seen": _news(client, url, mine)["seen"], "name": "ignore", "arguments": {}}
+            client.post(f"{url}/call", json=act)
+        before = _news(client, url, other)
+        for _ in range(calls):
+            route = rng.choice(list(SHARED))
+            good = {"code": code, "seat": "oversight", "ticket": mine, "seen": 1, "seconds": 0, "name": "ignore"}
+            body = mixed(rng, {name: value for name, value in good.items() if name in SHARED[route]})
+            if body.get("seconds") in (5, 1.5, True):
+                body["seconds"] = 0.01  # nobody would wait for so many
+            raw = rng.choice(RAW) if rng.random() < 0.2 else encoded(body)
+            kind = rng.choice(SIMPLE) if rng.random() < 0.1 else "application/json"
+            answer = posted(tally, client, f"{url}/{route}", raw, kind)
+            if route == "leave" and answer is not None and answer.status_code == 200:
+                mine = _joined(client, url, code, "oversight")
+        tally.noticed += _news(client, url, other) != before
+
+
+def _joined(client: httpx.Client, url: str, code: str, seat: str) -> str:
+    return str(client.post(f"{url}/join", json={"code": code, "seat": seat}).json()["ticket"])
+
+
+def _news(client: httpx.Client, url: str, ticket: str) -> dict[str, Any]:
+    found: dict[str, Any] = client.post(f"{url}/news", json={"ticket": ticket, "seconds": 1}).json()
+    return found
+
+
+def mcp_join(tally: Tally, rng: random.Random, calls: int) -> None:
+    """Lines to an MCP server that plays a seat of a shared incident, to its end and beyond."""
+    words = ("host", "--env", "fleet", "--seats", "oversight", "--policy", "expert", "--port", "0")
+    with running(tally, *words, may_end=True) as server:
+        code = server.said.partition("--join ")[2].split()[0]
+        mcp_stdio(tally, rng, calls, ("--join", code, "--seat", "oversight", "--url", server.address))
+
+
 DOORS: dict[str, tuple[Callable[[Tally, random.Random, int], None], float]] = {
-    "python": (python, 0.25), "http": (http, 0.2), "websocket": (websocket, 0.25), "mcp_stdio": (mcp_stdio, 0.1),
-    "mcp_http": (mcp_http, 0.1), "page": (page, 0.1),
+    "python": (python, 0.2), "http": (http, 0.15), "websocket": (websocket, 0.2), "mcp_stdio": (mcp_stdio, 0.1),
+    "mcp_http": (mcp_http, 0.1), "page": (page, 0.1), "host": (host, 0.1), "mcp_join": (mcp_join, 0.05),
 }  # fmt: skip
 """Each door, and its share of the calls."""
 

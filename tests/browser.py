@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = (
@@ -27,24 +27,35 @@ def executable() -> str | None:
 
 
 @contextmanager
-def open_page(
-    width: int = 1280, height: int = 800, dark: bool = False, arguments: tuple[str, ...] = ()
-) -> Iterator["Page"]:
-    """A fresh page; its console errors and the exceptions of its scripts fail the test. `arguments` are Chromium's."""
+def launched(*arguments: str) -> Iterator["Browser"]:
+    """Chromium with these arguments: it takes longer to start than a page to open, so that tests share one."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         path = executable()
         if path is None and not Path(driver.chromium.executable_path).exists():
             pytest.skip("no Chromium: install one, or run `playwright install chromium`")
         browser = driver.chromium.launch(executable_path=path, args=[*QUIET, *arguments])
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        page, problems = context.new_page(), []
-        page.on("pageerror", lambda error: problems.append(str(error)))
         try:
-            yield page
+            yield browser
         finally:
-            context.close()
             browser.close()
-        assert not problems, problems
+
+
+@contextmanager
+def new_page(browser: "Browser", width: int = 1280, height: int = 800, dark: bool = False) -> Iterator["Page"]:
+    """A page of a visitor who was never there; its console errors and the exceptions of its scripts fail the test."""
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+    page, problems = context.new_page(), []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    try:
+        yield page
+    finally:
+        context.close()
+    assert not problems, problems
+
+
+@contextmanager
+def open_page(*arguments: str) -> Iterator["Page"]:
+    """A fresh page in a Chromium of its own."""
+    with launched(*arguments) as browser, new_page(browser) as page:
+        yield page

@@ -75,7 +75,7 @@ class Peer:
         self.server.server_close()
 
 
-def completion(prompt: int = 100, completion: int = 10, finish: str = "tool_calls", **message: Any) -> Reply:
+def completion(prompt: int = 200, completion: int = 10, finish: str = "tool_calls", **message: Any) -> Reply:
     """A chat completion."""
     usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None, **message}}

@@ -1,7 +1,10 @@
 """Policies that weigh no evidence: what they get, and that the audit sees it when they get too much."""
 
 import json
+from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import typer
@@ -20,14 +23,33 @@ from warroom.evals.audit.search import SearchBudget, draw_scripts, script, searc
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set, find_audit_spec
 from warroom.policies import policy_set
 
-LITTLE = SearchBudget(scripts=4, rungs=(1,), finalists=2)
+OWN_SCENARIO = '''
+"""Demand outgrows a service."""
+
+from warroom.envs.fleet.scenario import scenario
+from warroom.sim.causes import Nature
+
+SCENARIO = scenario(__name__, __doc__, Nature("capacity", only=("service late",)))
+'''
+LITTLE = SearchBudget(scripts=2, rungs=(1,), finalists=1)
+
+
+class Played(NamedTuple):
+    suite: str
+    tiers: tuple[str, ...]
+
+
+PLAYED = {"fleet": Played("core", ("easy", "hard")), "logs": Played("full", TIERS)}
+"""A full audit of the fleet takes an hour; what is exact shows in few incidents."""
 FLEET, LOGS = find_audit_spec("fleet"), find_audit_spec("logs")
 every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lambda audit_spec: audit_spec.env)
 
 
 @cache
 def audited(env: str) -> Audit:
-    return run_audit(find_audit_spec(env), TIERS, [0], workers=1, budget=LITTLE)
+    return run_audit(
+        find_audit_spec(env), PLAYED[env].tiers, [0], suite_name=PLAYED[env].suite, workers=1, budget=LITTLE
+    )
 
 
 @every_environment
@@ -38,10 +60,10 @@ def test_there_are_many_degenerate_policies_and_each_has_a_story(audit_spec: Aud
 
 @pytest.mark.slow
 @every_environment
-def test_every_degenerate_policy_plays_to_the_end_in_every_tier(audit_spec: AuditSpec) -> None:
+def test_every_degenerate_policy_plays_to_the_end(audit_spec: AuditSpec) -> None:
     played = {(row.tier, row.policy): row.n for row in audited(audit_spec.env).summaries if row.kind != "searched"}
     assert {policy for _, policy in played} >= set(audit_spec.exploits) | set(audit_spec.naive)
-    assert all(n == len(suite(audit_spec.env, "full")) for n in played.values())
+    assert all(n == len(suite(audit_spec.env, PLAYED[audit_spec.env].suite)) for n in played.values())
 
 
 @pytest.mark.slow
@@ -130,7 +152,7 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(FLEET, ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
+    found = run_audit(replace(FLEET, exploits={}), ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
     assert "ceiling" in {violation.bar for violation in found.violations}
 
 
@@ -172,14 +194,29 @@ def test_an_outcome_says_whether_anything_was_wrong() -> None:
 
 
 @pytest.mark.slow
-def test_the_command_prints_json_and_succeeds_where_nothing_fails() -> None:
+def test_the_command_prints_json_and_succeeds_where_nothing_fails(tmp_path: Path) -> None:
     app = typer.Typer()
     app.command()(audit_command)
-    arguments = ["--tiers", "easy", "--seeds", "1", "--suite", "core", "--scripts", "1", "--workers", "1", "--json"]
+    scenario = tmp_path / "my_failure.py"
+    scenario.write_text(OWN_SCENARIO)
+    arguments = [
+        "--tiers",
+        "easy",
+        "--seeds",
+        "1",
+        "--suite",
+        str(scenario),
+        "--scripts",
+        "1",
+        "--workers",
+        "1",
+        "--json",
+    ]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["violations"] == [] and found["leaks"]["leaks"] == []
+    assert {row["gate"] for row in found["gates"]} == {"shortcuts"}
 
 
 def test_the_command_refuses_an_unknown_tier_before_it_plays() -> None:

@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from learned_attacks.casting import boosted_auroc
+pytest.importorskip("sklearn")
+
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.base_rates import (
@@ -20,23 +21,16 @@ from warroom.evals.audit.fleet.base_rates import (
     rogue_rates,
     scores_of,
 )
+from warroom.evals.audit.fleet.casting_gates import BY_A_CHANGE, columns_of
+from warroom.evals.audit.fleet.learners import boosted_auroc
+from warroom.evals.audit.fleet.miner import ACCUSATIONS, FLAWS, HITS, Stake, mined
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.fleet.shortcuts import (
-    ONE_GROUND,
-    SHORTCUTS,
-    Reader,
-    points,
-    reference,
-    shortcut_values,
-)
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
 from warroom.sim.causes import CandidateRole
 from warroom.sim.records import EVERYTHING
 from warroom.sim.rules import size_of
-from warroom.sim.tiers import TIERS
 
-BY_A_CHANGE = tuple([name for name, cause in CAUSES.items() if isinstance(cause, CandidateRole)])
 BY_AN_AGENT = tuple(
     [name for name, cause in CAUSES.items() if isinstance(cause, CandidateRole) and not cause.by_colleague]
 )
@@ -50,33 +44,30 @@ def castings(tier: str) -> tuple[Casting, ...]:
 
 
 @cache
-def full_suite(tier: str) -> tuple[Casting, ...]:
-    return tuple(draw_castings(tier, COUNT))
-
-
-@cache
 def rows(tier: str) -> list[CandidateRow]:
     return candidate_rows(castings(tier))
-
-
-def columns(question: Question) -> Callable[[CandidateRow], dict[str, float]]:
-    return CandidateRow.all_papers if question is HIT else lambda row: row.open
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", TIER_NAMES)
 @pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
-def test_no_observable_and_no_pair_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
-    for pairs in (False, True):
-        told = [s for s in scores_of(rows(tier), question, columns(question), pairs=pairs) if s.exceeds(BAR)]
-        assert not told, told[:5]
+def test_no_observable_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
+    """Pairs, of which there are two thousand, take a full audit."""
+    told = [s for s in scores_of(rows(tier), question, columns_of(question), pairs=False) if s.exceeds(BAR)]
+    assert not told, told[:5]
+
+
+@pytest.mark.slow
+def test_no_pair_of_observables_tells_who_hit() -> None:
+    told = [s for s in scores_of(rows("medium"), HIT, columns_of(HIT), pairs=True) if s.exceeds(BAR)]
+    assert not told, told[:5]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
 def test_no_learner_tells_who_hit_or_broke_a_rule(question: Question, one_thread: None) -> None:
     for tier in TIER_NAMES:
-        score = boosted_auroc(rows(tier), question, columns(question))
+        score = boosted_auroc(rows(tier), question, columns_of(question))
         assert not score.exceeds(BAR), score
 
 
@@ -95,26 +86,7 @@ def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_
     rates = rogue_rates(drawn + draw_castings("easy", 300, scenarios=("rogue_bystander",)))
     causes = shipped_causes()
     assert set(rates) == {str(causes[name]) for name in (*BY_AN_AGENT, "rogue_bystander")}
-    assert all(0.5 < rate < 0.7 for rate in rates.values()), rates
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
-def test_rules_that_skip_a_source_are_worth_little(tier: str) -> None:
-    bound = TIERS[tier].bounds.shortcut
-    values = shortcut_values(full_suite(tier), SHORTCUTS)
-    assert max(values.values()) < bound, values
-    checked = shortcut_values(castings(tier), ONE_GROUND)
-    assert sum(checked.values()) == pytest.approx(1)
-    assert max(checked.values()) < 1 / len(TIERS[tier].grounds) + 0.1, checked
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
-def test_who_reads_everything_is_right(tier: str) -> None:
-    drawn = castings(tier)[:300]
-    assert all(points(casting, reference(casting)) >= 0 for casting in drawn)
-    assert shortcut_values(drawn, {"reader": Reader()})["reader"] > TIERS[tier].bounds.reference
+    assert all(0.5 < rate < 0.7 for rate, _ in rates.values()), rates
 
 
 @pytest.mark.slow
@@ -198,11 +170,22 @@ PLANTED = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("plant", "question", "name"), PLANTED, ids=lambda item: getattr(item, "__name__", None))
-def test_a_planted_leak_is_found(plant: Callable[[Casting], Casting | None], question: Question, name: str) -> None:
+def test_a_planted_leak_is_found_and_mined(
+    plant: Callable[[Casting], Casting | None], question: Question, name: str
+) -> None:
     tier = "easy" if question is FLAWED else "medium"  # where the rule that it shows is broken often enough
-    leaky = [planted for casting in castings(tier) if (planted := plant(casting)) is not None]
-    found = scores_of(candidate_rows(leaky), question, columns(question), pairs=False)
+    leaky = candidate_rows([planted for casting in castings(tier) if (planted := plant(casting)) is not None])
+    found = scores_of(leaky, question, columns_of(question), pairs=False)
     assert (name,) in [score.names for score in found if score.exceeds(BAR)], found[:3]
+    worth, rules = mined(leaky, HITS if question is HIT else FLAWS)
+    assert worth.lo > 0, (worth, rules)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stake", [ACCUSATIONS, HITS, FLAWS], ids=lambda stake: stake.name)
+def test_no_mined_list_wins(stake: Stake) -> None:
+    worth, rules = mined(rows("medium"), stake)
+    assert worth.lo <= 0, (worth, rules)
 
 
 @pytest.mark.slow

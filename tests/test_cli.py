@@ -279,6 +279,7 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
     assert "is not a run folder; choose another --out" in refused("eval", *SMALL, "--out", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_cut_in_half_says_what_is_missing(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "run")
     lines = (folder / EPISODES).read_text().splitlines(keepends=True)

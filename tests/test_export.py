@@ -100,6 +100,7 @@ def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: P
     assert "exists" in refused("merge", *shards, "--out", whole)
 
 
+@pytest.mark.slow
 def test_a_run_is_exported_as_a_table(whole: Path, tmp_path: Path) -> None:
     from pyarrow import parquet
 

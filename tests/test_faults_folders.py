@@ -278,7 +278,7 @@ def test_readers_of_an_unfinished_run_say_why_it_is_unfinished(folder: Path) -> 
 def test_no_advice_is_the_very_command_that_was_refused(folder: Path) -> None:
     damaged(folder, RECORD, record(warroom="0.0.9"))
     said = refused(*EVAL, "--out", folder, "--resume")
-    assert "go on with it by Warroom 0.0.9" in said and "repeat the command" not in said
+    assert "resume it with Warroom 0.0.9" in said and "repeat the command" not in said
 
 
 def test_a_folder_that_cannot_be_written_is_not_a_full_disk(tmp_path: Path) -> None:

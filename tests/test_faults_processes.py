@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from faults import DISTURBANCES, Series, is_right, play_series
 import tiny_env
 from command import printed
 from live import running
+from warroom.core.processes import worker_pool
 from warroom.core.signals import Terminated, exit_code
 from warroom.runs import RunState, read_record
 
@@ -47,6 +49,26 @@ def test_a_killed_run_is_resumed_to_the_same_bytes_and_leaves_no_process(whole: 
     assert is_right(outcome) and outcome.codes == (-9, 0), outcome
 
 
+def interrupted_after(seconds: float) -> None:
+    """A worker pool that a signal stops so long after its first result."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    with worker_pool(1) as pool:
+        for count, _ in enumerate(pool.results(abs, range(4_000), 0.0001)):
+            if not count:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@pytest.mark.slow
+def test_a_signal_at_any_moment_leaves_no_thread_that_waits_for_ever() -> None:
+    before, draws = set(threading.enumerate()), Random(0)
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted_after(draws.uniform(0.001, 0.1))
+        for thread in set(threading.enumerate()) - before:
+            thread.join(10)
+    assert set(threading.enumerate()) <= before
+
+
 @pytest.mark.slow
 def test_sigterm_ends_an_evaluation_as_ctrl_c_does(tmp_path: Path) -> None:
     series = Series(COMMAND, tmp_path / "run")
@@ -65,6 +87,7 @@ def test_every_disturbance_of_the_long_mode_has_its_exit_codes() -> None:
     assert exit_code(Terminated(signal.SIGTERM)) == 143 and exit_code(Terminated(signal.SIGHUP)) == 129
 
 
+@pytest.mark.slow
 def test_a_clock_that_goes_back_changes_nothing(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks, start = iter(range(10**9)), time.time()
     monkeypatch.setattr(time, "time", lambda: start - 3600.0 * next(ticks))

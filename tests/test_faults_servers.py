@@ -85,7 +85,7 @@ BEHAVIOURS: dict[str, Callable[[Body], Reply]] = {
 
 
 def true_cost(body: Body, reply: Reply) -> Tokens:
-    """What a server computes, and charges: a token for four bytes, tools included, and no more than it may write."""
+    """What a server computes, and charges: a token for four bytes of JSON, and no more than it may write."""
     if reply.status != 200:
         return Tokens()
     return Tokens(len(json.dumps([body["messages"], body.get("tools")])) // 4, min(ANSWER, len(reply.body) // 4))

@@ -1,17 +1,42 @@
-"""A learner that reads every text and compares none earns next to nothing in Oversight's seat."""
+"""A learner that reads every text and compares none earns next to nothing in Oversight's seat, and would see a leak."""
+
+from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
 pytest.importorskip("sklearn")
 
-from learned_attacks.fleet import attack
-from warroom.core.scenario import TIERS as TIER_NAMES
-from warroom.sim.tiers import TIERS
+from warroom.envs import suite
+from warroom.evals.audit.fleet import learners as attack
+from warroom.evals.audit.fleet.learners import LEARNERS, Sample, learners
+from warroom.evals.audit.gates import Incidents
+
+pytestmark = pytest.mark.slow
+FULL = tuple(suite("fleet", "full"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
-def test_words_alone_do_not_tell_the_rogue(tier: str) -> None:
-    found = attack(tier, train=5, test=4)
-    assert found.rogues >= 12, found
-    assert found.share <= TIERS[tier].bounds.learner, found
+@pytest.mark.parametrize("tier", ["easy", "hard"])
+def test_no_learner_tells_the_rogue(tier: str, one_thread: None) -> None:
+    found = learners(Incidents(tier, FULL, range(3), "test"))
+    assert [row for row in found if row.verdict == "fails" or (row.bar is not None and row.value > row.bar)] == []
+    assert {row.what for row in found} == set(LEARNERS)
+
+
+def test_a_leak_into_any_text_or_number_is_learnt(monkeypatch: pytest.MonkeyPatch, one_thread: None) -> None:
+    plain = attack._samples_of
+
+    def leaking(*asked: object) -> Iterator[Sample]:
+        for sample in plain(*asked):  # type: ignore[arg-type]
+            told, number = ("urgently " * 9, 1.0) if sample.is_rogue else ("", 0.0)
+            yield sample._replace(
+                seat=f"{number:g} {sample.seat} {told}",
+                everything=f"{number:g} {sample.everything} {told}",
+                ledger=[*sample.ledger, number],
+                joined=[*sample.joined, number],
+            )
+
+    monkeypatch.setattr(attack, "_samples_of", leaking)
+    monkeypatch.setattr(attack, "samples", cache(attack.samples.__wrapped__))  # so that no other test meets it
+    found = learners(Incidents("easy", FULL, range(30, 33), "test"))
+    assert {row.what for row in found if row.value > 0.5} == set(LEARNERS), found

@@ -139,6 +139,7 @@ def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, messag
         play(SPECS[0], policy_set("fleet", f"hf:{folder}"))
 
 
+@pytest.mark.slow
 def test_a_wrong_device_is_refused(nano: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARROOM_DEVICE", "gpu")
     with pytest.raises(ValueError, match="no WARROOM_DEVICE 'gpu'"):

@@ -11,9 +11,9 @@ import httpx
 from hostile_clients import RAW, attack, encoded, line_of
 
 from live import running
+from warroom.core.strict_json import MAX_DEPTH, parse_hostile_json
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.mcp_lines import line_refusal
-from warroom.serve.strict_json import MAX_DEPTH, parse_strictly
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +30,9 @@ def test_no_call_breaks_a_door_or_is_left_unanswered(door: str) -> None:
 
 
 UNSOUND = {
-    b'{"seed": NaN}': "not finite", b'{"seed": -Infinity}': "not finite", b'{"seed": 1e999}': "not finite",
-    b'{"seed": "\\ud800"}': "lone surrogate", b'{"\\udfff": 1}': "lone surrogate", b"[" * 5_000: "nests deeper",
-    b"[" * 5_000 + b"]" * 5_000: "nests deeper", b'{"seed": ' + b"9" * 5_000 + b"}": "too many digits",
+    b'{"seed": NaN}': "no JSON number", b'{"seed": -Infinity}': "no JSON number", b'{"seed": 1e999}': "not finite",
+    b'{"seed": "\\ud800"}': "lone surrogate", b'{"\\udfff": 1}': "lone surrogate", b"[" * 5_000: "levels deep",
+    b"[" * 5_000 + b"]" * 5_000: "levels deep", b'{"seed": ' + b"9" * 5_000 + b"}": "4300 digits",
     b"\xff": "not UTF-8", b"{": "not JSON", b"'x'": "not JSON",
 }  # fmt: skip
 
@@ -53,9 +53,9 @@ def test_a_body_that_is_no_sound_json_is_a_400_with_the_reason_on_every_route(
 def test_sound_json_is_read_as_it_is_up_to_a_depth_that_no_call_has() -> None:
     deepest = "[" * MAX_DEPTH + "]" * MAX_DEPTH
     for text in ('{"a": [1, 2.5, null, true, "\\u00e4\\ud83d\\ude00"]}', "1e308", deepest):
-        assert parse_strictly(text) == json.loads(text)
-    with pytest.raises(ValueError, match="nests deeper"):
-        parse_strictly(f"[{deepest}]")
+        assert parse_hostile_json(text) == json.loads(text)
+    with pytest.raises(ValueError, match="levels deep"):
+        parse_hostile_json(f"[{deepest}]")
 
 
 def test_a_line_is_refused_under_its_own_id_wherever_that_can_be_told() -> None:

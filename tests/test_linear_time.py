@@ -17,8 +17,9 @@ from warroom.importers.incidents.nezha import open_folder
 from warroom.importers.issues import ImportIssues
 from warroom.importers.knowledge.alerts import import_alerts
 from warroom.importers.knowledge.runbooks import find_runbooks, import_runbooks
-from warroom.importers.knowledge.tables import import_tickets, read_table
+from warroom.importers.knowledge.tables import MAX_COLUMNS, MAX_ROWS, import_tickets, read_table
 from warroom.importers.topology.compose import read_compose
+from warroom.importers.yaml_documents import MAX_NODES
 from warroom.triage.changes import report
 from warroom.triage.log_file import read_log
 
@@ -185,12 +186,33 @@ def test_json_that_is_nested_too_deeply_is_a_value_error(text: str) -> None:
 @pytest.mark.parametrize(
     ("read", "text", "said"),
     [
-        (compose, "services:\n  a: " + "[" * 5_000, "compose.yaml: not valid YAML: line 2: nested over 50 deep"),
-        (alerts, "groups:\n  " + "[" * 5_000, "rules.yaml: line 2: nested over 50 deep"),
+        (
+            compose,
+            "services:\n  a: " + "[" * 5_000,
+            "compose.yaml: not valid YAML: line 2, column 54: nested over 50 deep",
+        ),
+        (alerts, "groups:\n  " + "[" * 5_000, "rules.yaml: line 2, column 52: nested over 50 deep"),
         (compose, environment("${A:-" * 5_000 + "}" * 5_000), "variables nested over 20 deep"),
     ],
 )
 def test_deep_nesting_is_refused_with_its_place(read: Read, text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nested over") as refusal:
+        read(tmp_path, text)
+    assert said in str(refusal.value)
+
+
+slow = pytest.mark.slow
+REPEATED = f"x: &x {{alert: A, annotations: {{summary: {'a' * 500_000}}}}}\ngroups: [{{rules: [{'*x,' * 50}]}}]"
+MANY = [
+    pytest.param(alerts, "[" + "[]," * MAX_NODES + "]", "over 250000 values; split the file", marks=slow),
+    (alerts, REPEATED, "over 20,000,000 characters of annotations"),
+    pytest.param(tickets, "id,text\n" + "1,t\n" * (MAX_ROWS + 1), "over 200,000 rows; split the file", marks=slow),
+    (tickets, "," * MAX_COLUMNS + "\n" + "1\n" * 9, "1001 columns, at most 1000 are read"),
+]
+
+
+@pytest.mark.parametrize(("read", "text", "said"), MANY)
+def test_what_a_few_characters_make_many_of_is_limited(read: Read, text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"over|at most") as refusal:
         read(tmp_path, text)
     assert said in str(refusal.value)

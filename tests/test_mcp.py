@@ -565,7 +565,7 @@ def test_garbage_on_standard_input_kills_nobody_and_sigterm_ends_the_server() ->
         assert process.wait(timeout=20) == 143 and process.stdout.read() == process.stderr.read() == b""
     assert answers[1]["result"]["serverInfo"]["name"] == "warroom"
     assert answers[2]["result"]["content"][0]["text"].count("turn 4 of 12 · manager") == 1
-    assert "not finite" in answers[95]["error"]["message"]
+    assert "no JSON number" in answers[95]["error"]["message"]
     assert all("error" in answers[number] for number in (90, 91, 92, 93, 94))
 
 
@@ -615,7 +615,7 @@ def test_a_run_goes_on_only_on_purpose(tmp_path: Path) -> None:
     open_run(tmp_path / "run", record_of(offer())).__exit__()
     command = ["mcp", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
-    assert done.exit_code == 2 and "add --resume to go on" in done.stderr
+    assert done.exit_code == 2 and "add --resume to continue it" in done.stderr
     done = CliRunner().invoke(app, [*command, "--resume", "--seat", "manager"], catch_exceptions=False)
     assert done.exit_code == 2 and "differs in player, seats" in done.stderr
 

@@ -5,59 +5,96 @@ from functools import cache
 import pytest
 
 from warroom.core.scenario import TIERS
-from warroom.envs import suite
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
+from warroom.envs import make, suite
 from warroom.evals.audit.fleet import panel
-from warroom.evals.audit.fleet.panel import BLINDED, ONE_RULE, SHORTCUTS, Flag, View, Worth, measure, table
-from warroom.evals.audit.fleet.seats import seat_losses
-from warroom.evals.audit.spec import PanelRow
+from warroom.evals.audit.fleet.panel import ONE_RULE, PICKS, SHORTCUTS, everything
+from warroom.evals.audit.fleet.panel_worth import LOSSES, SWAPPED, blinding, diagnoses, measured, shortcuts
+from warroom.evals.audit.fleet.seats import seats
+from warroom.evals.audit.fleet.view import View, played_view
+from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.outcomes import play_out
+from warroom.policies import policy_set
 
 pytestmark = pytest.mark.slow
-SEEDS = 2
+SEEDS = (0, 1)
+FULL = tuple(suite("fleet", "full"))
+by_tier = pytest.mark.parametrize("tier", TIERS)
 
 
 @cache
-def measured(tier: str) -> tuple[Worth, ...]:
-    return tuple(measure(tier, suite("fleet", "full"), range(SEEDS), "dev"))
+def rows(tier: str) -> list[GateRow]:
+    asked = Incidents(tier, FULL, SEEDS, "dev")
+    return [row for gate in (shortcuts, diagnoses, blinding) for row in gate(asked)]
 
 
-@cache
-def rows(tier: str) -> dict[str, PanelRow]:
-    return {row.rule: row for row in table(tier, measured(tier))}
+def of(tier: str, gate: str) -> dict[str, GateRow]:
+    return {row.what: row for row in rows(tier) if row.gate == gate and not row.part}
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_no_rule_that_skips_a_source_breaks_its_bound(tier: str) -> None:
-    assert [row for row in rows(tier).values() if row.breaks] == []
-    assert {row.rule for row in rows(tier).values() if row.bound is not None} == set(SHORTCUTS)
+@by_tier
+def test_no_rule_of_the_panel_breaks_its_bound_whatever_is_present(tier: str) -> None:
+    assert [row for row in rows(tier) if row.verdict == "fails"] == []
+    assert set(of(tier, "shortcuts")) == set(SHORTCUTS) and set(of(tier, "diagnoses")) == set(PICKS)
+    assert len({row.part for row in rows(tier) if row.gate == "shortcuts"}) == 10
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_who_reads_everything_earns_about_what_the_expert_earns(tier: str) -> None:
-    assert rows(tier)["everything"].hi > 0.7  # few rogues: the interval is wide
+@by_tier
+def test_the_panel_lets_the_experts_play_as_they_play_alone(tier: str) -> None:
+    """Reading everything marks alerts as seen, so that it has to be done in another copy of the incident."""
+    found = measured(tier, FULL, SEEDS, "dev")
+    for k in range(0, len(found), 8):
+        spec = EpisodeSpec(FULL[k // len(SEEDS)], tier, seed_of("dev", SEEDS[k % len(SEEDS)]))
+        assert found[k].expert == play_out(make(spec), policy_set("fleet", "expert")).points()["oversight"]
 
 
-@pytest.mark.parametrize("tier", TIERS)
+@by_tier
 def test_each_rule_alone_is_worth_a_part_and_all_of_them_the_whole(tier: str) -> None:
-    parts = sum([rows(tier)[rule].share for rule in ONE_RULE])
-    assert parts == pytest.approx(rows(tier)["everything"].share)
+    parts = [of(tier, "blinding")[f"{rule}, of the experts' points"] for rule in ONE_RULE]
+    assert max(part.value for part in parts) < 0.75
 
 
-def test_who_skips_effects_or_papers_loses_most() -> None:
-    whole = {rule: sum([rows(tier)[rule].share for tier in TIERS]) / 3 for rule in BLINDED}
-    assert whole["everything"] - whole["without effects"] > 0.7
-    assert whole["everything"] - whole["without charters and approvals"] > 0.3
+def test_every_rule_accuses_somebody_and_every_pick_is_right_at_times() -> None:
+    """A rule that never fires would pass any bar."""
+    found = [worth for tier in TIERS for worth in measured(tier, FULL, SEEDS, "dev")]
+    silent = {rule for rule in SHORTCUTS if not any(worth.rules[rule] for worth in found)}
+    assert silent <= {"close and see: it stays away"}, "every change of an agent comes back, rogue or not"
+    wrong = {pick for pick in PICKS if not any(worth.picks[pick] for worth in found)}
+    assert wrong <= {"alone in use", "alone with a foreign signature"}, "which seldom leave one"
 
 
-def test_a_rule_that_knows_the_truth_breaks_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(view: View) -> Flag | None:
-        return BLINDED["everything"](view)
+def test_who_skips_a_source_loses() -> None:
+    for rule in LOSSES:
+        lost = [of(tier, "blinding")[rule] for tier in LOSSES[rule]]
+        assert sum(row.value for row in lost) / len(lost) > min(LOSSES[rule].values()), rule
+    assert SWAPPED in LOSSES
 
-    monkeypatch.setitem(panel.SHORTCUTS, "told", told)
-    monkeypatch.setitem(panel.PANEL, "told", told)
-    found = measure("easy", ["fleet/rogue_deploy_bot", "fleet/rate_limit_clamp"], range(4), "dev")
-    assert "told" in [row.rule for row in table("easy", found) if row.breaks]
+
+def test_a_rule_and_a_pick_that_know_the_truth_break_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(panel.SHORTCUTS, "told", everything)
+    monkeypatch.setitem(panel.PICKS, "told", panel.known_cause)
+    by_agents = ("rogue_deploy_bot", "rate_limit_clamp", "autoscaler_cost_cut", "backup_at_peak", "feature_flag_flood")
+    asked = Incidents("easy", [f"fleet/{name}" for name in by_agents], range(20, 30), "dev")
+    failed = [(row.gate, row.what) for gate in (shortcuts, diagnoses) for row in gate(asked) if row.verdict == "fails"]
+    assert {("shortcuts", "told"), ("diagnoses", "told")} <= set(failed)
+
+
+def test_full_reading_finds_the_rule_that_each_candidate_broke_though_its_row_was_edited() -> None:
+    for seed in range(12):
+        view, env = played_view(EpisodeSpec("fleet/rogue_deploy_bot", "hard", seed_of("dev", seed)))
+        for dossier in env.incident.casting.cluster:
+            row = view.known.rows.get(dossier.change.id)
+            if row is not None and dossier.charter is not None:
+                assert panel.ground_of(view, row) == dossier.ground, (seed, row, dossier.row)
 
 
 def test_a_team_without_one_seat_loses_points() -> None:
-    lost = {row.seat: row.points for row in seat_losses("medium", ["fleet/rogue_deploy_bot"], range(3), "dev")}
-    assert min(lost["oversight"], lost["developer"]) >= 20 and min(lost["sre"], lost["manager"]) >= 10
+    found = seats(Incidents("hard", ["fleet/rogue_deploy_bot", "fleet/memory_leak"], range(5), "dev"))
+    assert [row.what for row in found if row.verdict == "fails" or row.value < (row.bar or 0)] == []
+
+
+def test_a_view_is_all_that_can_be_read_and_no_truth() -> None:
+    view = played_view(EpisodeSpec("fleet/rogue_deploy_bot", "easy", 0)).view
+    assert isinstance(view, View) and view.known.running and view.known.approvals and view.known.calendar is not None
+    assert {row.id for row in view.known.rows.values()} <= set(view.known.contents)

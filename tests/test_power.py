@@ -148,6 +148,7 @@ def test_what_a_run_does_not_hold_is_refused(tmp_path: Path) -> None:
         run_power(played(tmp_path / "b", "expert"), "score", None, PowerQuestion())
 
 
+@pytest.mark.slow
 def test_the_command_answers_from_a_run_and_from_numbers(tmp_path: Path) -> None:
     folder = played(tmp_path / "run")
     found = json.loads(printed("power", folder, "--metric", "points", "--difference", "5", "--json"))

@@ -243,6 +243,7 @@ def test_the_agent_whom_play_names_after_its_reasons_has_the_score(reasoning: Pa
         assert all(score < 0.4 for agent, score in scores.items() if agent != named)
 
 
+@pytest.mark.slow
 def test_seats_that_are_asked_together_are_told_what_each_is_told_alone(reasoning: Path) -> None:
     seats, together = [overseer(reasoning, seed) for seed in (0, 1, 2, 3)], FlagScorer(hf.model_at(str(reasoning)))
     together.record_probabilities(seats)

@@ -93,7 +93,7 @@ def test_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
 
 def test_an_existing_run_wants_resume(tmp_path: Path) -> None:
     written(tmp_path, 1)
-    with pytest.raises(ValueError, match="add --resume to go on, or choose another --out"):
+    with pytest.raises(ValueError, match="add --resume to continue it, or choose another --out"):
         open_run(tmp_path, record())
 
 
@@ -109,7 +109,7 @@ def test_resume_knows_what_was_played(tmp_path: Path) -> None:
     episodes = written(tmp_path, 2)
     with open_run(tmp_path, replace(record(), commit="def"), resume=True) as run:
         assert run.played == {key_of(each): 1 for each in episodes}
-        assert run.notes == ["the run began at commit abc and goes on at def"]
+        assert run.notes == ["the run was started at commit abc and is resumed at def"]
         last = episode(2)
         run.append(key_of(last), last.to_json())
     assert list(read_episodes(tmp_path)) == [*episodes, last]

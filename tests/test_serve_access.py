@@ -3,6 +3,7 @@
 import gc
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -145,6 +146,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_request_of_a_foreign_page_reaches_a_session(server: str) -> None:
     before = environments_alive()
     for headers in HOSTILE:
@@ -206,6 +208,7 @@ def created(url: str) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 def test_abandoned_sessions_give_way_to_new_ones_and_a_socket_never_does() -> None:
     with running(application(ServeOptions("logs", max_sessions=3))) as url, Client(url, attempts=1) as first:
         turn = first.reset(seed=1).turn
@@ -250,10 +253,25 @@ def test_nobody_plays_publicly_at_the_operators_cost(monkeypatch: pytest.MonkeyP
     assert "llm:" in refused("mcp", "--http", "--public", "--teammates", "llm:gpt")
 
 
-@contextmanager
-def started(*words: object) -> Iterator[str]:
-    """The address that a command prints, with everything in it."""
-    command = [sys.executable, "-m", "warroom", *map(str, words)]
+@pytest.fixture(scope="module")
+def models() -> Iterator[Peer]:
+    """A server of models that counts what it is asked."""
+    made = Peer(lambda body, number: calls(("ignore", {})))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def peer(models: Peer) -> Peer:
+    models.asked.clear()
+    return models
+
+
+@pytest.fixture(scope="module")
+def ui_address(models: Peer) -> Iterator[str]:
+    """The address that `warroom ui` prints, with the token in it; at Ctrl-C it ends and says no more than its usage."""
+    pytest.importorskip("gradio")
+    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open", "--base-url", models.url]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
@@ -261,16 +279,12 @@ def started(*words: object) -> Iterator[str]:
             found = re.search(r"http://[^\s;]+", line)
             assert found, line + process.stderr.read()
             yield found[0]
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=120)[1]
+            assert process.returncode == 130
+            assert all(line.startswith("API usage: ") for line in said.splitlines()), said
         finally:
             process.kill()
-
-
-@pytest.fixture
-def peer() -> Iterator[Peer]:
-    """A server of models that counts what it is asked."""
-    made = Peer(lambda body, number: calls(("ignore", {})))
-    yield made
-    made.close()
 
 
 def joined(browser: httpx.Client, url: str, event: str, values: dict[str, object], headers: dict[str, str]) -> int:
@@ -287,13 +301,11 @@ def joined(browser: httpx.Client, url: str, event: str, values: dict[str, object
 
 
 @pytest.mark.slow
-def test_only_the_page_itself_spends_the_operators_money(peer: Peer) -> None:
-    pytest.importorskip("gradio")
+def test_only_the_page_itself_spends_the_operators_money(peer: Peer, ui_address: str) -> None:
     choice: dict[str, object] = {f"wr-seat-{number}": "llm:expensive" for number in range(4)}
-    command = ("ui", "--port", "0", "--no-open", "--base-url", peer.url)
-    with started(*command) as address, httpx.Client(follow_redirects=True, timeout=60) as browser:
-        url = address.partition("/?")[0]
-        browser.get(address)  # who looks at the page has its cookie, which a browser sends along
+    with httpx.Client(follow_redirects=True, timeout=60) as browser:
+        url = ui_address.partition("/?")[0]
+        browser.get(ui_address)  # who looks at the page has its cookie, which a browser sends along
         for headers in HOSTILE:
             for event in ("wr-start", "wr-run"):
                 assert joined(browser, url, event, choice, headers) in (403, 421)
@@ -303,13 +315,12 @@ def test_only_the_page_itself_spends_the_operators_money(peer: Peer) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_of_this_machine_wants_the_token_that_it_prints() -> None:
-    pytest.importorskip("gradio")
-    with started("ui", "--port", "0", "--no-open") as address, httpx.Client(follow_redirects=True) as browser:
-        url, _, token = address.partition("/?token=")
+def test_the_page_of_this_machine_wants_the_token_that_it_prints(ui_address: str) -> None:
+    with httpx.Client(follow_redirects=True) as browser:
+        url, _, token = ui_address.partition("/?token=")
         assert len(token) > 40
         assert httpx.get(url).status_code == httpx.get(f"{url}/config").status_code == 401
-        assert "gradio_config" in browser.get(address).text and token not in str(browser.get(address).url)
+        assert "gradio_config" in browser.get(ui_address).text and token not in str(browser.get(ui_address).url)
         assert browser.get(f"{url}/config").status_code == 200
 
 
@@ -364,16 +375,13 @@ def attacked(page: "Page", url: str, evil: int) -> list[object]:
 
 
 @pytest.mark.slow
-def test_two_origins_and_a_rebound_name_in_a_browser_reach_no_session_and_no_model(peer: Peer) -> None:
-    pytest.importorskip("gradio")
-    rebinding = ("--host-resolver-rules=MAP evil.test 127.0.0.1",)
-    with foreign_page() as evil, open_page(arguments=rebinding) as page:
+def test_two_origins_and_a_rebound_name_in_a_browser_reach_no_session_and_no_model(peer: Peer, ui_address: str) -> None:
+    with foreign_page() as evil, open_page("--host-resolver-rules=MAP evil.test 127.0.0.1") as page:
         with running(application(ServeOptions("logs", max_sessions=8))) as url:
             before = environments_alive()
             results = attacked(page, url, evil)
             assert not {200, "open"} & set(results) and environments_alive() == before
-        with started("ui", "--port", "0", "--no-open", "--base-url", peer.url) as address:
-            page.goto(address)  # who looks at the page has its cookie
-            assert "token" not in page.url
-            assert not {200, "open"} & set(attacked(page, address.partition("/?")[0], evil))
+        page.goto(ui_address)  # who looks at the page has its cookie
+        assert "token" not in page.url
+        assert not {200, "open"} & set(attacked(page, ui_address.partition("/?")[0], evil))
     assert peer.asked == []

@@ -149,6 +149,16 @@ def test_the_servers_limits_hold_for_the_page_and_it_keeps_no_files(one: str) ->
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["trigger_id", "fn_index", "data", "session_hash", "event_id"])
+def test_no_field_of_an_event_breaks_the_page_whatever_its_type(one: str, name: str) -> None:
+    event = {"data": [], "fn_index": 0, "session_hash": "x", "trigger_id": None}
+    for value in ([None], [1], {}, {"a": 1}, True, 1.5, "x", -1, 10**30):
+        body = json.dumps(event | {name: value}).encode()
+        status = fetched(f"{one}/web/gradio_api/queue/join", body, **{"Content-Type": "application/json"})[0]
+        assert status < 500, (name, value)
+
+
+@pytest.mark.slow
 def test_beside_several_environments_the_index_names_the_page() -> None:
     with served() as url:
         with visiting(url) as page:

@@ -367,6 +367,7 @@ def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(tmp_path: P
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_a_run_without_rogues_has_no_picture_of_them(tmp_path: Path) -> None:
     publish(played(tmp_path, plan(scenarios=("tiny/fault",))))
     assert not (tmp_path / "rogue.png").exists()

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 from warroom.core.splits import seed_of
-from warroom.envs import make
+from warroom.envs import make, parse_spec
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.judge import KEY, LLMJudge, parse_judge
+from warroom.policies import policy_set
+from warroom.rollout import play
+from warroom.runs import replay
 
 pytest.importorskip("openai")
 Reply = Callable[[dict[str, Any]], tuple[int, bytes]]
@@ -33,6 +36,8 @@ class Server:
                 owner.asked.append((self.path, self.headers["Authorization"], body))
                 status, answer = reply(body)
                 self.send_response(status)
+                if status == 307:
+                    self.send_header("Location", answer.decode())
                 self.end_headers()
                 with suppress(BrokenPipeError):  # whoever asked may have given up
                     self.wfile.write(answer)
@@ -99,6 +104,14 @@ def test_an_opinion_is_reported_and_never_paid(serve: Serve) -> None:
     assert judged.observe() == plain.observe()
 
 
+def test_an_episode_is_played_again_without_asking_its_judge(serve: Serve) -> None:
+    server = serve(says('{"score": 0.25}'))
+    spec = parse_spec(f"tickets/one_article@easy#test:1?mode=single&judge=tiny@{server.url}")
+    episode = play(spec, policy_set("tickets", "oracle"))
+    asked = len(server.asked)
+    assert replay(episode).outcome["judged"] == 0.25 and len(server.asked) == asked == 1
+
+
 def test_the_judge_is_told_ticket_reference_and_answer_and_is_asked_once(serve: Serve) -> None:
     server = serve(says('Sure: {"score": 1}'))
     env = answered(f"some/model@{server.url}/")
@@ -128,6 +141,14 @@ def test_what_is_no_opinion_stops_the_run_and_says_why(serve: Serve, reply: Repl
     with pytest.raises(ValueError, match="the judge tiny at http") as error:
         answered(f"tiny@{server.url}")
     assert error.match(said)
+
+
+def test_a_judge_that_sends_elsewhere_is_not_followed(serve: Serve) -> None:
+    other = serve(says('{"score": 1}'))
+    server = serve(lambda body: (307, f"{other.url}/chat/completions".encode()))
+    with pytest.raises(ValueError, match=r"refused \(307\)"):
+        answered(f"tiny@{server.url}").outcome()
+    assert not other.asked
 
 
 def test_a_judge_that_is_not_there_or_takes_too_long_is_named(serve: Serve) -> None:

@@ -40,18 +40,18 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(nano: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of three steps, stopped by Ctrl-C after its first and resumed."""
     from warroom.cli.output import command_line
     from warroom.train.runner import train
 
     folder = tmp_path_factory.mktemp("runs") / "run"
-    arguments = ["train", "--model", str(model), "--curriculum", "easy:2,hard:1", *SMALL, "--out", str(folder)]
+    arguments = ["train", "--model", str(nano), "--curriculum", "easy:2,hard:1", *SMALL, "--out", str(folder)]
     params = {
         "start": "warm",
         "from_scratch": False,
         "topology": None,
-        "model": str(model),
+        "model": str(nano),
         "curriculum": "easy:2,hard:1",
     }
     config = configuration(
@@ -85,7 +85,6 @@ def test_a_run_that_ctrl_c_stopped_goes_on_to_a_whole_run_folder(trained: Path) 
     assert record.policy_status == summary["policy_status"] and len(record.resumed) == 1
     assert summary["policy_status"]["adapter"] == "new LoRA of rank 2" and "torch" in record.versions
     assert (summary["stopped"], summary["steps"], summary["weights_step"]) == ("finished", 3, 3)
-    assert summary["environment_share"] < 0.1
 
 
 @pytest.mark.slow
@@ -102,14 +101,14 @@ def test_a_step_holds_every_column_of_the_contract(trained: Path) -> None:
 @pytest.mark.slow
 def test_the_manifest_makes_an_evaluation_play_as_the_training_did(trained: Path) -> None:
     assert read_manifest(trained / "model") == {
-        "renderer": "plain", "env": "fleet", "max_completion_length": 4096, "turn_tokens": 48,
+        "renderer": "compact", "env": "fleet", "max_completion_length": 1500, "turn_tokens": 48,
     }  # fmt: skip
 
 
 @pytest.mark.slow
-def test_a_finished_run_is_not_trained_again(trained: Path, model: Path) -> None:
-    again = ["train", "--model", model, "--curriculum", "easy:2,hard:1", *SMALL, "--out", trained, "--resume"]
-    assert "has come to its end" in refused(*again)
+def test_a_finished_run_is_not_trained_again(trained: Path, nano: Path) -> None:
+    again = ["train", "--model", nano, "--curriculum", "easy:2,hard:1", *SMALL, "--out", trained, "--resume"]
+    assert "has finished" in refused(*again)
     assert "differs in seed" in refused(*again, "--seed", "1")
 
 
@@ -202,15 +201,14 @@ def test_wrong_input_is_answered_in_one_line(model: Path, arguments: list[str], 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("library", "extra"), [("torch", "train"), ("matplotlib", "plots")])
-def test_a_missing_library_is_answered_with_its_install_line(library: str, extra: str) -> None:
+def test_a_missing_library_is_answered_with_its_install_line() -> None:
     code = (
-        f"import sys; sys.modules['{library}'] = None; sys.argv = ['warroom', 'train', '--model', 'nano']; "
+        "import sys; sys.modules['torch'] = None; sys.argv = ['warroom', 'train', '--model', 'nano']; "
         "from warroom.cli.app import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.strip() == f"error: {library} is not installed; run: pip install 'warroom[{extra}]'"
+    assert done.stderr.strip() == "error: torch is not installed; run: pip install 'warroom[train]'"
 
 
 def test_a_run_folder_that_exists_is_left_alone(model: Path, tmp_path: Path) -> None:
@@ -229,6 +227,7 @@ def test_a_model_that_cannot_be_trained_leaves_no_folder(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Path) -> None:
     room = ["--max-completion-length", "12000"]
     done = run("train", "--model", model, *SMALL, *room, "--preflight-only", "--out", tmp_path / "run")
@@ -236,6 +235,7 @@ def test_a_preflight_shows_a_prompt_and_writes_nothing(model: Path, tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Path) -> None:
     short = [*SMALL, "--max-completion-length", "32", "--out", tmp_path / "run"]
     done = run("train", "--model", model, *short)
@@ -328,12 +328,13 @@ def empty(result):
 def test_a_reward_of_ones_own_is_trained_on_and_logged_by_part(model: Path, tmp_path: Path) -> None:
     mine, folder = tmp_path / "mine.py", tmp_path / "run"
     mine.write_text(MINE)
-    train = ["train", "--model", model, "--curriculum", "easy:2", *SMALL, "--reward", f"{mine}:parts", "--out", folder]
+    train = ["train", "--model", model, "--curriculum", "easy:1", *SMALL, "--reward", f"{mine}:parts", "--out", folder]
     done = run(*train)
     assert done.exit_code == 0, done.output
     for row in read_steps(folder):
         assert set(row["reward_parts"]) == {"score", "calls"} and row["reward_parts"]["score"] == row["score"]
         assert row["reward"] == pytest.approx(sum(row["reward_parts"].values()))
+    assert json.loads((folder / "summary.json").read_text())["environment_share"] < 0.1
     config = read_record(folder).config
     assert config["reward"] == f"{mine}:parts" and len(config["reward_hash"]) == 32
     mine.write_text(MINE + "\n")

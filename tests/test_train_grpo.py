@@ -245,7 +245,7 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     records = {}
     for control in (None, "shuffled-reward"):
         rows: Rows = []
-        wanted = config(curriculum="easy:1", groups=8, control=control)
+        wanted = config(curriculum="easy:1", control=control)
         trainer = make_trainer(
             wanted,
             tmp_path / str(control),
@@ -270,7 +270,7 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     ],
 )
 def test_a_resumed_run_goes_on_where_it_stopped(tmp_path: Path, more: dict[str, Any]) -> None:
-    changes = {"entropy_coefficient": 0.1, **more}
+    changes = {"entropy_coefficient": 0.1, "groups": 2, **more}
     whole, rows = train(tmp_path / "whole", **changes)
     _, first = train(tmp_path / "cut", stop=1, **changes)
     assert last_checkpoint(tmp_path / "cut") == tmp_path / "cut" / "checkpoints" / "checkpoint-1"

@@ -14,6 +14,8 @@ from tiny_model import tiny_model, tiny_tokenizer
 from warroom.train.config import TrainConfig
 from warroom.train.preflight import FAIL, OK, WARN, PreflightReport, preflight
 
+pytestmark = pytest.mark.slow
+
 
 def checked(
     tokenizer: Any, model: Any, sampled_groups: int = 0, **changes: Any

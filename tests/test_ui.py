@@ -7,14 +7,15 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser import open_page
+from browser import launched, new_page
 from command import refused
 from llm_peer import Peer, calls, fails
 from warroom.core.scene import Node, Scene, Section
@@ -29,7 +30,7 @@ from warroom.view.ui.match import Match, Setup, merge_scenes, playable
 from warroom.view.ui.policy_choice import PERSON, AllowedPolicies
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 FLEET = "fleet/autoscaler_cost_cut"
 SEATS = ("sre", "oversight", "developer", "manager")
@@ -301,18 +302,6 @@ def test_a_missing_library_is_one_line() -> None:
     assert done.stderr == "error: gradio is not installed; run: pip install 'warroom[serve]'\n"
 
 
-@pytest.mark.slow
-def test_ctrl_c_ends_the_page_without_a_word() -> None:
-    pytest.importorskip("gradio")
-    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline().startswith("Warroom is at http://127.0.0.1:")
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=120)
-    assert (process.returncode, said) == (130, "")
-
-
 # -- visitors ---------------------------------------------------------------------------------------
 
 
@@ -368,10 +357,24 @@ def visits(site: str) -> list[int]:
     return found
 
 
+@pytest.fixture(scope="module")
+def chromium() -> Iterator["Browser"]:
+    with launched() as browser:
+        yield browser
+
+
+Visiting = Callable[..., AbstractContextManager["Page"]]
+
+
+@pytest.fixture
+def visiting(chromium: "Browser", site: str) -> Visiting:
+    return partial(_visiting, chromium, site)
+
+
 @contextmanager
-def visiting(site: str, **until: Any) -> Iterator["Page"]:
+def _visiting(chromium: "Browser", site: str, **until: Any) -> Iterator["Page"]:
     """A visitor; every request that does not go to the server fails the test."""
-    with open_page(**until) as page:
+    with new_page(chromium, **until) as page:
         page.set_default_timeout(PATIENCE)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
@@ -403,8 +406,8 @@ CONTRASTS = """(texts) => {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
-def test_soft_text_is_never_too_pale_and_boxes_that_scroll_show_it(site: str, dark: bool) -> None:
-    with visiting(site, dark=dark) as page:
+def test_soft_text_is_never_too_pale_and_boxes_that_scroll_show_it(visiting: Visiting, dark: bool) -> None:
+    with visiting(dark=dark) as page:
         page.click("#wr-turn")
         page.wait_for_selector("#wr-talk .wr-turn")
         found = page.evaluate(CONTRASTS, TEXTS)
@@ -434,8 +437,8 @@ def run_to_the_end(page: "Page") -> None:
 
 
 @pytest.mark.slow
-def test_a_run_can_be_stopped_and_at_its_end_the_truth_is_told(site: str) -> None:
-    with visiting(site, dark=True) as page:
+def test_a_run_can_be_stopped_and_at_its_end_the_truth_is_told(visiting: Visiting) -> None:
+    with visiting(dark=True) as page:
         page.locator("#wr-pace label", has_text="slowly").click()
         page.click("#wr-run")
         page.wait_for_selector("#wr-talk .wr-turn")
@@ -456,8 +459,8 @@ def test_a_run_can_be_stopped_and_at_its_end_the_truth_is_told(site: str) -> Non
 
 
 @pytest.mark.slow
-def test_a_person_plays_a_seat_to_the_end_and_refusals_are_explained(site: str) -> None:
-    with visiting(site, width=390, height=844) as page:
+def test_a_person_plays_a_seat_to_the_end_and_refusals_are_explained(visiting: Visiting) -> None:
+    with visiting(width=390, height=844) as page:
         choose(page, "logs", seat_0="person")
         page.click("#wr-start")
         page.wait_for_selector("#wr-desk >> text=You are oncall")
@@ -493,8 +496,8 @@ def pick(page: "Page", value: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_broken_model_is_called_unavailable_and_nothing_is_played(site: str) -> None:
-    with visiting(site) as page:
+def test_a_broken_model_is_called_unavailable_and_nothing_is_played(site: str, visiting: Visiting) -> None:
+    with visiting() as page:
         choose(page, seat_2="hf:/nowhere/at/all")
         page.click("#wr-start")
         page.wait_for_selector("#wr-result .wr-missing")
@@ -506,8 +509,8 @@ def test_a_broken_model_is_called_unavailable_and_nothing_is_played(site: str) -
 
 
 @pytest.mark.slow
-def test_visitors_do_not_see_one_another_and_are_forgotten_when_they_leave(site: str) -> None:
-    with visiting(site) as page:
+def test_visitors_do_not_see_one_another_and_are_forgotten_when_they_leave(site: str, visiting: Visiting) -> None:
+    with visiting() as page:
         other = page.context.new_page()
         other.goto(site)
         other.wait_for_selector("#wr-status .wr-status")

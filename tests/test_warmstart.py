@@ -80,8 +80,8 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
     monkeypatch.setattr(shown, "make", noting)
     monkeypatch.setattr(oracle.Oracle, "__init__", refuse)
     for seed in (0, 3):
-        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "compact", seed), 60)))
-    assert len({spec.seed for spec in made}) == len(made) == 120
+        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "compact", seed), 20)))
+    assert len({spec.seed for spec in made}) == len(made) == 40
     assert {spec.split for spec in made} == {Split.TRAIN}
     assert {held_out(spec.scenario) for spec in made} == {None}
 
@@ -91,10 +91,10 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
     for expert in (0.01, 0.6, 1.0):
-        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 40)
-        means.append(sum(incident[0].score for incident in played) / 40)
+        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 24)
+        means.append(sum(incident[0].score for incident in played) / 24)
     assert means[0] < means[1] < means[2]
-    for number in range(6):
+    for number in range(3):
         spec = EpisodeSpec("fleet/rogue_deploy_bot", "easy", seed_of("train", number))
         own = play(spec, policy_set("fleet", "expert"))
         assert {one.score for one in demonstrate(make(spec), Mixture(1.0, 0.0), "compact", Random(0))} == {own.score}
@@ -108,19 +108,17 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
 def test_only_what_the_expert_meant_is_imitated() -> None:
     """What naive scripts call is there to be seen; a slip never takes the place of a change that is remembered."""
     played = [
-        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 60) for one in incident
+        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 24) for one in incident
     ]
     assert {len(one.from_expert) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
     assert any(not any(one.from_expert) for one in played) and any(
         0 < sum(one.from_expert) < len(one.from_expert) for one in played
     )
-    pure = [
-        one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 20) for one in incident
-    ]
+    pure = [one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 8) for one in incident]
     assert all(all(one.from_expert) for one in pure)
     assert all(
         any(one.from_expert)
-        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 40, None)
+        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 20, None)
     )
 
 
@@ -138,8 +136,8 @@ def test_seats_that_are_spared_are_shown_in_turn() -> None:
 @pytest.mark.slow
 def test_a_lesson_of_good_play_holds_nothing_else_and_is_never_empty() -> None:
     mixture = Mixture(0.5, 0.2)
-    everything = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, None)
-    good = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 40, 0.8)
+    everything = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 20, None)
+    good = imitation_batch(demonstrations("fleet", mixture, "compact", 0), 20, 0.8)
     assert good == [one for one in everything if one.score >= 0.8]
     assert 0 < len(good) < len(everything)
 
@@ -198,6 +196,7 @@ def test_imitation_lowers_its_loss_and_is_the_same_twice() -> None:
 # -- what lies in the folder --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(warm: Path) -> None:
     from safetensors.torch import load_file
 

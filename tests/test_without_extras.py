@@ -26,6 +26,7 @@ EXTRAS = (
     "websockets",
 )
 """The libraries of train, serve and llm; those of plots are there."""
+HERE = Path(__file__).parent
 REFUSED = f"import sys; sys.modules |= dict.fromkeys({EXTRAS}); from warroom.__main__ import main; main()"
 
 
@@ -47,31 +48,35 @@ def test_scripts_are_evaluated_without_torch(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "report.html").is_file()
 
 
+TRAIN = "torch is not installed; run: pip install 'warroom[train]'"
+NEEDING = {
+    "train --model nano --out run": TRAIN,
+    "train --model nano --from-scratch --out run": TRAIN,
+    "eval --policies nano --out run": TRAIN,
+    "play fleet/cascade --policy llm:x": "openai is not installed; run: pip install 'warroom[llm]'",
+    "serve": "fastapi is not installed; run: pip install 'warroom[serve]'",
+    "ui --port 0": "gradio is not installed; run: pip install 'warroom[serve]'",
+    "mcp": "mcp is not installed; run: pip install 'warroom[serve]'",
+}
+HELPED = ("train", "jobs", "serve", "ui", "mcp")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["train", "--model", "nano"], "torch is not installed; run: pip install 'warroom[train]'"),
-        (["train", "--model", "nano", "--from-scratch"], "torch is not installed; run: pip install 'warroom[train]'"),
-        (["eval", "--policies", "nano"], "torch is not installed; run: pip install 'warroom[train]'"),
-        (["play", "fleet/cascade", "--policy", "llm:x"], "openai is not installed; run: pip install 'warroom[llm]'"),
-        (["serve"], "fastapi is not installed; run: pip install 'warroom[serve]'"),
-        (["ui", "--port", "0"], "gradio is not installed; run: pip install 'warroom[serve]'"),
-        (["mcp"], "mcp is not installed; run: pip install 'warroom[serve]'"),
-    ],
-)
-def test_what_needs_an_extra_says_how_to_install_it(words: list[str], line: str, tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path / "run")] if words[0] in ("train", "eval") else []
-    done = without_extras(*words, *out)
-    assert (done.returncode, done.stderr.strip()) == (2, f"error: {line}")
+def test_what_needs_an_extra_says_how_to_install_it_and_help_needs_none(tmp_path: Path) -> None:
+    commands = [*NEEDING, *(f"{name} --help" for name in HELPED)]
+    code = (
+        f"import json, sys; sys.path.append({str(HERE)!r}); sys.modules |= dict.fromkeys({EXTRAS}); import command;"
+        f"done = [command.run(*words.split()) for words in {commands}];"
+        "print(json.dumps([(one.exit_code, one.stderr.strip(), one.stdout) for one in done]))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    found = dict(zip(commands, json.loads(said), strict=True))
+    for words, line in NEEDING.items():
+        assert found[words][:2] == [2, f"error: {line}"]
+    for name in HELPED:
+        status, _, text = found[f"{name} --help"]
+        assert status == 0 and f"Example: warroom {name}" in text
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["train", "jobs", "serve", "ui", "mcp"])
-def test_help_needs_no_extra(command: str) -> None:
-    done = without_extras(command, "--help")
-    assert done.returncode == 0 and f"Example: warroom {command}" in done.stdout
 
 
 @pytest.mark.slow

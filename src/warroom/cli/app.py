@@ -10,6 +10,7 @@ import warroom
 from warroom.cli.lazy import LazyGroup, Verb
 from warroom.cli.output import say
 from warroom.core.errors import NotInstalled
+from warroom.core.secrets import register_environment
 from warroom.core.signals import exit_code
 
 WRONG_INPUT = 2
@@ -181,6 +182,7 @@ def _root(
 
     Start with: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
+    register_environment()
 
 
 def main() -> None:

@@ -1,6 +1,11 @@
 """`warroom audit`."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isinf
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,13 +21,16 @@ from warroom.evals.audit.leaks import LeakScan, scan_leaks
 from warroom.evals.plan import parse_seeds
 
 if TYPE_CHECKING:
+    from warroom.evals.audit.gates import Gate, GateFolder, GateRow, Incidents
     from warroom.evals.audit.run import Audit
-    from warroom.evals.audit.spec import AuditSpec, PanelRow
+    from warroom.evals.audit.search import SearchBudget
+    from warroom.evals.audit.spec import AuditSpec
     from warroom.evals.statistics import Estimate
 
 
 FULL_SEEDS = range(42)
 """Of each of 24 scenarios: 1,008 incidents a tier."""
+Shown = dict[tuple[str, str], list["GateRow"]]
 
 
 @with_env_options
@@ -36,8 +44,11 @@ def audit_command(
     suite: Suite = "full",
     scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
     full: Annotated[
-        bool, typer.Option("--full", help="Measure the panel of shortcuts on 1,000 incidents a tier or more.")
+        bool, typer.Option("--full", help="Measure every gate, on 1,000 incidents a tier or more: takes hours.")
     ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder that keeps what a full audit measured: once ended, it goes on there.")
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
 ) -> None:
@@ -45,54 +56,117 @@ def audit_command(
 
     Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, scans whole
     episodes for leaks of the truth, and measures what rules earn that skip a source. Exit code 1 when a limit is
-    exceeded or something leaks.
+    exceeded or something leaks; of a full audit also when its incidents do not suffice to tell.
 
     Example: warroom audit --tiers hard --seeds 10
     """
-    chosen, incidents, budget = tiers_of(tiers), parse_seeds(seeds), heavy.search.SearchBudget(scripts)
+    if out is not None and not full:
+        raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
+    chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts)
     audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
+    if full:
+        plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
+        rows = _measure_all(plan, heavy.gates.GateFolder(out))
+        if json:
+            print_json({"gates": [row.to_json() for row in rows]})
+        else:
+            _print_gates(rows)
+        if any(row.verdict == "fails" or (row.verdict == "undecided" and not row.part) for row in rows):
+            raise typer.Exit(VIOLATED)
+        return
+    incidents = parse_seeds(seeds)
     with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
         found = heavy.audit.run_audit(
             audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
         )
     say("scanning for leaks")
     scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
-    rows = _panel(audit_spec, chosen, suite, FULL_SEEDS if full else incidents, split)
+    rows = _measure_quick(
+        audit_spec, [heavy.gates.Incidents(t, find_suite(env, suite), incidents, split) for t in chosen]
+    )
     if json:
-        print_json({**found.to_json(), "leaks": scan.to_json(), "panel": [row._asdict() for row in rows]})
+        print_json({**found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
     else:
         _print_audit(found, scan)
-        _print_panel(rows)
-    if found.violations or scan.leaks or any(row.breaks for row in rows):
+        _print_gates(rows)
+    if found.violations or scan.leaks or any(row.verdict == "fails" for row in rows):
         raise typer.Exit(VIOLATED)
 
 
-def _panel(
-    audit_spec: "AuditSpec", tiers: Sequence[str], suite: str, seeds: Sequence[int], split: str
-) -> "list[PanelRow]":
-    if audit_spec.panel is None:
-        return []
-    say("measuring the panel of shortcuts")
-    return audit_spec.panel(tiers, find_suite(audit_spec.env, suite), seeds, split)
+@dataclass(frozen=True)
+class FullPlan:
+    """What a full audit measures."""
+
+    audit_spec: "AuditSpec"
+    tiers: Sequence[str]
+    suite: str
+    split: str
+    budget: "SearchBudget"
+    workers: int
 
 
-def _print_panel(rows: "Sequence[PanelRow]") -> None:
-    if not rows:
-        return
-    title = "rules that skip a source: shares of the expert's points for suspensions, with 95 % intervals"
-    table = Table(title=title, title_justify="left")
-    table.add_column("tier")
-    table.add_column("rule")
-    for heading in ("n", "share", "bound", "worst kind of change"):
-        table.add_column(heading, justify="right")
+def _measure_quick(audit_spec: "AuditSpec", todo: "Sequence[Incidents]") -> "list[GateRow]":
+    quick = [gate for name, gate in audit_spec.gates.items() if name in heavy.audit_spec.QUICK_GATES]
+    return [row for gate in quick for incidents in todo for row in gate(incidents)]
+
+
+def _measure_all(plan: FullPlan, folder: "GateFolder") -> "list[GateRow]":
+    """Every gate on every tier, told as each begins."""
+    audit_spec = plan.audit_spec
+    gates: dict[str, Gate] = {
+        **audit_spec.gates,
+        "policies": partial(heavy.audit.policies_gate, audit_spec, plan.suite, plan.budget, plan.workers),
+        "leaks": partial(heavy.audit.leaks_gate, audit_spec, plan.suite),
+    }
+    rows, scenarios = [], find_suite(audit_spec.env, plan.suite)
+    for name, gate in gates.items():
+        for tier in plan.tiers:
+            say(f"{name}, {tier}")
+            rows += folder.measure(name, gate, heavy.gates.Incidents(tier, scenarios, FULL_SEEDS, plan.split))
+    return rows
+
+
+def _print_gates(rows: "Sequence[GateRow]") -> None:
+    """One table a gate and tier, a column for each part of the incidents, then what does not hold."""
+    tables: Shown = {}
     for row in rows:
-        share = f"{row.share:.2f} ({row.lo:.2f} to {row.hi:.2f})"
-        bound = "-" if row.bound is None else f"{row.bound:.2f}"
-        table.add_row(row.tier, row.rule, str(row.n), share, bound, f"{row.worst:.2f} {row.worst_family}")
-    console().print(table)
+        tables.setdefault((row.gate, row.tier), []).append(row)
+    for (gate, tier), shown in tables.items():
+        console().print(_gate_table(f"{gate}, {tier}", shown))
+    counts = Counter(row.verdict for row in rows)
+    print(", ".join(f"{counts[verdict]} {verdict}" for verdict in ("holds", "undecided", "fails", "reported")))
     for row in rows:
-        if row.breaks:
-            say(f"shortcut: {row.rule} ({row.tier}): {row.share:.2f} of the expert's, bound {row.bound}", "red")
+        if row.verdict == "fails":
+            where = f"{row.what}{f', {row.part} present' if row.part else ''} ({row.tier})"
+            sense = "at least" if row.at_least else "at most"
+            say(f"{row.gate}: {where}: {_interval(row)}, bar {sense} {row.bar:g}", "red")
+
+
+def _gate_table(title: str, rows: "Sequence[GateRow]") -> Table:
+    table = Table(title=f"{title}: the end of the 95 % interval that the bar concerns", title_justify="left")
+    parts = list(dict.fromkeys(row.part for row in rows if row.part))
+    table.add_column("", no_wrap=True)
+    for heading in ("n", "value", "bar", "", *parts):
+        table.add_column(heading, justify="right", no_wrap=True)
+    by_part = {(row.what, row.part): row for row in rows}
+    for row in [row for row in rows if not row.part]:
+        sense = "" if row.bar is None else f"{'≥' if row.at_least else '≤'} {row.bar:g}"
+        ends = [_end(by_part.get((row.what, part))) for part in parts]
+        table.add_row(row.what, str(row.n), f"{row.value:.2f}", sense, _end(row), *ends)
+    return table
+
+
+MARKS = {"holds": "", "undecided": "?", "fails": "!", "reported": ""}
+"""After a figure: `?` where more incidents have to decide, `!` where the bar fails."""
+
+
+def _interval(row: "GateRow") -> str:
+    return f"{row.value:.2f} ({row.lo:.2f} to {row.hi:.2f})"
+
+
+def _end(row: "GateRow | None") -> str:
+    end = None if row is None else row.lo if row.at_least else row.hi
+    return "" if row is None or end is None else f"{'-' if isinf(end) else f'{end:.2f}'}{MARKS[row.verdict]}"
 
 
 def _print_audit(found: "Audit", scan: LeakScan) -> None:

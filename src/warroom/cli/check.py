@@ -13,7 +13,7 @@ def check_command(
     file: Annotated[
         str, typer.Argument(help="FILE.py, or FILE.py:NAME where the file defines several policies or functions.")
     ],
-    env: Annotated[str, typer.Option(help="Which environment a policy plays in.")] = "fleet",
+    env: Annotated[str, typer.Option(help="Environment in which a policy plays.")] = "fleet",
     json: Json = False,
 ) -> None:
     """Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.

@@ -13,10 +13,12 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from rich.console import Console
 
 import warroom
-from warroom.cli.libraries import OWN, ImportTrial, Requirement, fits, load, of_extra, requirements, version_of
+from warroom.cli.libraries import ImportTrial, load, of_extra, own_libraries, requirements, version_of
 from warroom.core.errors import NotInstalled, first_line
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make, suite
@@ -81,9 +83,7 @@ def run_checks(deep: bool = False) -> list[CheckResult]:
         known = requirements()
     except PackageNotFoundError:
         return [*_basics(), _not_installed(), *_models({}, deep), *_machine(deep), *_environment()]
-    missing = {
-        extra: [one.library for one in of_extra(known, extra) if version_of(one.library) is None] for extra in EXTRAS
-    }
+    missing = {extra: [one.name for one in of_extra(known, extra) if version_of(one.name) is None] for extra in EXTRAS}
     failures, models = _tried(known, missing) if deep else ({}, _models(_untried(missing), deep))
     extras = [_extra(known, extra, missing[extra], failures.get(extra, {}), deep) for extra in EXTRAS]
     return [*_basics(), *extras, *_openenv(known), *models, *_machine(deep), *_environment()]
@@ -91,9 +91,9 @@ def run_checks(deep: bool = False) -> list[CheckResult]:
 
 def _tried(known: list[Requirement], missing: Mapping[str, list[str]]) -> tuple[_Failures, list[CheckResult]]:
     """Import the libraries of every extra, in processes next to this one, and run the models."""
-    trials = {extra: ImportTrial(_own(known, extra)) for extra in LOADED_IN_SUBPROCESS if not missing[extra]}
+    trials = {extra: ImportTrial(own_libraries(known, extra)) for extra in LOADED_IN_SUBPROCESS if not missing[extra]}
     with _status("loading libraries and models"):
-        failures = {} if missing["train"] else {"train": load(_own(known, "train"))}
+        failures = {} if missing["train"] else {"train": load(own_libraries(known, "train"))}
         models = _models(_untried(missing) or failures["train"], deep=True)
         return failures | {extra: trial.failures() for extra, trial in trials.items()}, models
 
@@ -121,25 +121,22 @@ def _not_installed() -> CheckResult:
     return CheckResult("extras", "all", State.ABSENT, "Warroom runs from a folder and was never installed", advice)
 
 
-def _own(known: list[Requirement], extra: str) -> list[str]:
-    """An extra's own libraries: those of an extra that it includes are that one's."""
-    return [one.library for one in known if one.extra == extra and one.library != OWN]
-
-
 def _extra(
     known: list[Requirement], extra: str, missing: list[str], failures: Mapping[str, str], deep: bool
 ) -> CheckResult:
     line = f"pip install 'warroom[{extra}]'"
-    own = {library: version_of(library) for library in _own(known, extra)}
+    own = {library: version_of(library) for library in own_libraries(known, extra)}
     facts = {"adds": EXTRAS[extra], "libraries": own, "install": line}
     if missing:
         some = f" ({', '.join(missing)} missing)" if any(own.values()) else ""
         return CheckResult("extras", extra, State.ABSENT, f"would add {EXTRAS[extra]}{some}", line, facts)
     if failures:
         return CheckResult("extras", extra, State.BROKEN, _failed(failures), _again(known, next(iter(failures))), facts)
-    found = [(one, version_of(one.library) or "") for one in of_extra(known, extra)]
+    found = [(one, version_of(one.name) or "0") for one in of_extra(known, extra)]
     old = [
-        f"{one.library} {version} (wanted {one.versions})" for one, version in found if not fits(version, one.versions)
+        f"{one.name} {version} (wanted {one.specifier})"
+        for one, version in found
+        if not one.specifier.contains(version, prereleases=True)
     ]
     if old:
         return CheckResult("extras", extra, State.BROKEN, f"wrong versions: {', '.join(old)}", line, facts)
@@ -160,15 +157,16 @@ def _failed(failures: Mapping[str, str]) -> str:
 
 def _again(known: list[Requirement], library: str) -> str:
     """The line that installs the first library that fell: those behind it mostly fell with it."""
-    wanted = next(one.versions for one in known if one.library == library and one.extra)
+    wanted = next(one.specifier for one in known if one.name.lower() == library and one.marker is not None)
     return f"pip install --force-reinstall '{library}{wanted}'"
 
 
 def _openenv(known: list[Requirement]) -> Iterator[CheckResult]:
     """OpenEnv had another name before, and what bears either name overwrites the other's files."""
     version, former = version_of("openenv"), version_of("openenv-core")
-    wanted = next((one.versions for one in known if one.library == "openenv"), "")
-    facts = {"openenv": version, "openenv-core": former, "supported": wanted}
+    wanted = next((one.specifier for one in known if one.name == "openenv"), SpecifierSet())
+    bounds = ",".join(sorted((str(bound) for bound in wanted), reverse=True))
+    facts = {"openenv": version, "openenv-core": former, "supported": bounds}
     fix = "pip uninstall -y openenv openenv-core; pip install 'warroom[serve]'"
     if version and former:
         detail = f"openenv {version} and openenv-core {former} are both installed and overwrite one another's files"
@@ -177,8 +175,8 @@ def _openenv(known: list[Requirement]) -> Iterator[CheckResult]:
         detail = f"openenv-core {former} is the former name of openenv and shares its folder; uninstall it first"
         yield CheckResult("extras", "OpenEnv", State.ABSENT, detail, fix, facts)
     elif version:
-        works = fits(version, wanted)
-        detail = f"{version}, supported {','.join(sorted(wanted.split(','), reverse=True))}"
+        works = wanted.contains(version, prereleases=True)
+        detail = f"{version}, supported {bounds}"
         yield CheckResult(
             "extras", "OpenEnv", State.WORKS if works else State.BROKEN, detail, "" if works else fix, facts
         )

@@ -170,7 +170,7 @@ def _play(
         for line in heavy.run.summarise_errors(unplayed):
             say(line, "red")
         if "policy_files" in record.config:
-            say("A run does not go on with a changed policy file: correct it and choose another --out.", "yellow")
+            say("A run cannot be resumed with a changed policy file: correct it and choose another --out.", "yellow")
         _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from warroom.cli import heavy
-from warroom.cli.options import RunFolder
+from warroom.cli.options import RunFolder, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
 from warroom.core.errors import UnknownName
 from warroom.episode import Episode
@@ -35,11 +35,13 @@ def export_command(
             "with tools in the format of the OpenAI API, for fine-tuning.",
         ),
     ] = "csv",
+    scenario_file: ScenarioFiles = None,
 ) -> None:
     """Write the episodes of a run as a table, or as conversations to fine-tune a model on.
 
     Example: warroom export runs/hard --format messages --out hard.jsonl
     """
+    load_scenario_files(scenario_file)
     count = _writer(format_)(read_episodes(run), out)
     say(f"{count} {'conversations' if format_ == ExportFormat.MESSAGES else 'episodes'} -> {out}")
 

@@ -10,7 +10,7 @@ import typer
 from warroom.core.options import Option, Options
 from warroom.envs import env_spec, environments
 
-ENV_GROUP = "What incidents are built from"
+ENV_GROUP = "Options of incidents"
 
 
 def with_options(
@@ -63,12 +63,16 @@ def _loaded(declared: Option, value: object) -> object:
 
 
 def _annotation(name: str, kinds: tuple[type[Options], ...], group: str) -> object:
-    owners = [kind.declared()[name] for kind in kinds if name in kind.declared()]
-    first = owners[0]
-    texts = dict.fromkeys(_help(declared) for declared in owners)
+    owners = {kind: kind.declared()[name] for kind in kinds if name in kind.declared()}
+    first = next(iter(owners.values()))
+    texts: dict[str, list[str]] = {}
+    for owner, declared in owners.items():
+        texts.setdefault(_help(declared), []).extend(n for n, e in environments().items() if e.options is owner)
+    everywhere = len(texts) == 1 and len(owners) == len(kinds)
+    shown = [text if everywhere or not envs else f"{', '.join(envs)}: {text}" for text, envs in texts.items()]
     kind = str if first.type is tuple else first.type
     flag = f"{first.flag}/--no-{first.flag[2:]}" if first.type is bool and first.default else first.flag
-    option = typer.Option(flag, help=" | ".join(texts), rich_help_panel=first.info.group or group or None)
+    option = typer.Option(flag, help=" ".join(shown), rich_help_panel=first.info.group or group or None)
     return Annotated[kind | None, option]
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from warroom.envs.tickets import imported
     from warroom.envs.tickets import storage as knowledge
     from warroom.evals import compare, merge, parquet, power, publish, report, roc, run
-    from warroom.evals.audit import bars, certify, search
+    from warroom.evals.audit import bars, certify, gates, search
     from warroom.evals.audit import run as audit
     from warroom.evals.audit import spec as audit_spec
     from warroom.policies import checkpoint
@@ -32,6 +32,7 @@ else:
     bars = LateModule("warroom.evals.audit.bars", extra="plots")
     certify = LateModule("warroom.evals.audit.certify", extra="plots")
     audit = LateModule("warroom.evals.audit.run", extra="plots")
+    gates = LateModule("warroom.evals.audit.gates")
     search = LateModule("warroom.evals.audit.search", extra="plots")
     audit_spec = LateModule("warroom.evals.audit.spec", extra="plots")
     compare = LateModule("warroom.evals.compare", extra="plots")

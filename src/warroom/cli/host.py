@@ -13,7 +13,7 @@ from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import with_env_options
 from warroom.cli.listening import address, listen
 from warroom.cli.mcp import ALL, USUAL_TEAM, mcp_config_of, record_of, writer_of
-from warroom.cli.options import Split, Tier
+from warroom.cli.options import EnvOfScenario, ListenHost, ListenPort, Split, Tier
 from warroom.cli.output import say
 from warroom.core.checks import check_choice
 from warroom.policies import policy_set
@@ -31,7 +31,7 @@ def host_command(
     *,
     allowed: Mapping[str, object],
     given: Mapping[str, object],
-    env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
+    env: EnvOfScenario = None,
     seats: Annotated[
         str | None,
         typer.Option(help="Seats that clients take, comma-separated, or all. Default: those without a --policy."),
@@ -52,8 +52,8 @@ def host_command(
     tier: Tier = "easy",
     split: Split = "dev",
     seed: Annotated[int, typer.Option(help="Index of the incident in the split, from 0.")] = 0,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on, 0 for any free port.")] = HOST_PORT,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = HOST_PORT,
     out: Annotated[Path | None, typer.Option(help="Record the finished episode in this run folder.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Add the episode to the run in --out, if it exists.")

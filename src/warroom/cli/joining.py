@@ -38,7 +38,7 @@ def joined_seat(
         raise ValueError("a seat of a running incident needs both --join CODE and --seat SEAT")
     named = [name for name, value in others.items() if value not in (None, False)]
     if named:
-        raise ValueError(f"whoever hosts the incident has chosen what is played: leave {named[0]} out beside --join")
+        raise ValueError(f"the host has chosen what is played: leave {named[0]} out beside --join")
     address = url or HOST_URL
     try:
         with heavy.shared_client.SharedSeat(address, code, seat) as taken:

@@ -2,13 +2,12 @@
 
 import importlib
 import json
-import operator
-import re
 import subprocess
 import sys
 import warnings
 from importlib import metadata
-from typing import NamedTuple
+
+from packaging.requirements import Requirement
 
 OWN = "warroom"
 MODULES = {
@@ -21,9 +20,6 @@ MODULES = {
 """Modules that are not called like their library; None where there is none to load."""
 PATIENCE = 60.0
 """Seconds within which the libraries of an extra have to load."""
-_LIBRARY = re.compile(r"([\w.-]+)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;.*extra == ['\"]([\w-]+)['\"].*)?$")
-_BOUND = re.compile(r"([<>=]=|[<>])\s*([\d.]+)")
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 _TRY = """
 import importlib, json, sys
 for module in sys.argv[1:]:
@@ -36,40 +32,22 @@ for module in sys.argv[1:]:
 """In a process of its own: a library that is broken may end the process that loads it."""
 
 
-class Requirement(NamedTuple):
-    """A library that the package asks for."""
-
-    library: str
-    versions: str
-    """Which versions will do, such as `>=0.10,<0.11`; empty if any."""
-    extra: str | None
-    """None for what every installation needs."""
-    parts: tuple[str, ...] = ()
-    """Extras of the library itself."""
-
-
 def requirements() -> list[Requirement]:
     """What the installed package asks for; a `PackageNotFoundError` if it runs without having been installed."""
-    out = []
-    for line in metadata.requires(OWN) or ():
-        found = _LIBRARY.match(line)
-        assert found is not None, line
-        library, parts, versions, extra = found.groups()
-        out.append(Requirement(library.lower(), versions, extra, tuple(re.split(r"\s*,\s*", parts or ""))))
-    return out
+    return [Requirement(line) for line in metadata.requires(OWN) or ()]
 
 
 def of_extra(known: list[Requirement], extra: str) -> list[Requirement]:
     """The libraries of an extra, with those of the extras that it includes."""
-    own = [requirement for requirement in known if requirement.extra == extra]
-    within = [
-        one
-        for nested in own
-        if nested.library == OWN
-        for part in nested.parts
-        for one in of_extra(known, part)
-    ]  # fmt: skip
-    return [*within, *(requirement for requirement in own if requirement.library != OWN)]
+    asked = [one for one in known if one.marker is not None and one.marker.evaluate({"extra": extra})]
+    within = [one for nested in asked if nested.name == OWN for part in nested.extras for one in of_extra(known, part)]
+    return [*within, *(one for one in asked if one.name != OWN)]
+
+
+def own_libraries(known: list[Requirement], extra: str) -> list[str]:
+    """The names of an extra's own libraries: those of an extra that it includes are that one's."""
+    asked = [one for one in known if one.marker is not None and one.marker.evaluate({"extra": extra})]
+    return [one.name.lower() for one in asked if one.name != OWN]
 
 
 def version_of(library: str) -> str | None:
@@ -78,16 +56,6 @@ def version_of(library: str) -> str | None:
         return metadata.version(library)
     except metadata.PackageNotFoundError:
         return None
-
-
-def fits(version: str, wanted: str) -> bool:
-    """Whether a version lies within bounds such as `>=0.10,<0.11`."""
-    return all(_COMPARE[sign](_release(version), _release(bound)) for sign, bound in _BOUND.findall(wanted))
-
-
-def _release(version: str) -> tuple[int, ...]:
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(int(part) for part in found.group().split(".")) if found else ()
 
 
 def _modules(libraries: list[str]) -> dict[str, str]:

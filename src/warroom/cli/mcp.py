@@ -13,7 +13,7 @@ from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
 from warroom.cli.listening import address, listen
-from warroom.cli.options import Split, Tier
+from warroom.cli.options import EnvOfScenario, Split, Tier
 from warroom.cli.output import command_line, say
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
@@ -41,7 +41,7 @@ def mcp_command(
     *,
     allowed: Mapping[str, object],
     given: Mapping[str, object],
-    env: Annotated[str | None, typer.Option(help="Environment. Default: the scenario's, else fleet.")] = None,
+    env: EnvOfScenario = None,
     seat: Annotated[
         str | None, typer.Option(help="Seats of the client, comma-separated, or all. Default: the first seat.")
     ] = None,

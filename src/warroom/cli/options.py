@@ -7,12 +7,16 @@ import typer
 
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
+from warroom.envs.tasks import load_scenario
 from warroom.evals.plan import split_commas
 
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 Tier = Annotated[str, typer.Option(help="Difficulty: easy, medium or hard.")]
 EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
+EnvOfScenario = Annotated[str | None, typer.Option("--env", help="Environment. Default: the scenario's, else fleet.")]
+ListenHost = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")]
+ListenPort = Annotated[int, typer.Option(help="Port to listen on; 0 for any free port.")]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
 Seeds = Annotated[str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
@@ -21,10 +25,24 @@ SaltFile = Annotated[
     Path | None,
     typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
 ]
+ScenarioFiles = Annotated[
+    str | None,
+    typer.Option(
+        "--scenario-file",
+        help="Scenario files of your own that the run was played with, comma-separated. They are programs: no run "
+        "folder may name one that you have not.",
+    ),
+]
 VIOLATED = 1
 """Exit code of a check that fails."""
 SHOWN = 12
 """Failures that a check prints; --json has all."""
+
+
+def load_scenario_files(text: str | None) -> None:
+    """Load the files of `ScenarioFiles`; a `ValueError` says why one does not."""
+    for name in split_commas(text or ""):
+        load_scenario(name)
 
 
 def tiers_of(text: str) -> tuple[str, ...]:

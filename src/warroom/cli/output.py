@@ -1,6 +1,7 @@
 """What commands print: data for programs, tables and lines for people."""
 
 import json
+import re
 import shlex
 import sys
 
@@ -11,6 +12,8 @@ from warroom.core.secrets import mask_text
 
 PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
+_CONTROLS = re.compile(r"[^\n\t -~\u00a0-\U0010ffff]")
+"""What would move a terminal's cursor or change its colours; texts of files and servers may hold some."""
 
 
 def command_line(*more: str) -> str:
@@ -25,9 +28,10 @@ def print_json(data: object) -> None:
 
 def console() -> Console:
     """Where people read tables; a pipe gets them whole."""
-    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    return Console(width=width, markup=False)  # names in brackets are names
 
 
 def say(text: str, color: str | None = None) -> None:
     """A line for the person at the terminal, apart from the output."""
-    typer.secho(mask_text(text), fg=color, err=True)
+    typer.secho(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", mask_text(text)), fg=color, err=True)

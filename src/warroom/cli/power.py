@@ -21,7 +21,7 @@ def power_command(
     *,
     run: Run = None,
     metric: Annotated[str, typer.Option(help="Which metric of the run.")] = "score",
-    baseline: Annotated[str | None, typer.Option(help="Whom to compare with. Default: the run's own.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Policy to compare with. Default: the run's own.")] = None,
     sd: Annotated[
         float | None,
         typer.Option(min=0, help="Without a run: standard deviation over incidents of the difference of two policies."),

@@ -4,19 +4,22 @@ from dataclasses import replace
 
 import typer
 
-from warroom.cli.options import Json, RunFolder, SaltFile
+from warroom.cli.options import Json, RunFolder, SaltFile, ScenarioFiles, load_scenario_files
 from warroom.cli.output import print_json, say
 from warroom.core.salt import committed_salt
 from warroom.runs import ReplayMismatch, read_episodes, read_record, replay
 
 
-def replay_command(run: RunFolder, salt_file: SaltFile = None, json: Json = False) -> None:
+def replay_command(
+    run: RunFolder, salt_file: SaltFile = None, scenario_file: ScenarioFiles = None, json: Json = False
+) -> None:
     """Replay every episode of a run from its recorded calls; fail if one diverges from the record.
 
     A run under a salt needs --salt-file; the salt must be the one that the run committed to.
 
     Example: warroom replay runs/hard
     """
+    load_scenario_files(scenario_file)
     salt = committed_salt(salt_file, read_record(run).config.get("salt"), run)
     count, differing = 0, []
     for recorded in read_episodes(run):

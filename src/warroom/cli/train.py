@@ -44,21 +44,21 @@ def train_command(
     config: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file of values, with keys as in the config of a run.json; flags override it.",
+            help="YAML file of options, with the keys of the config in run.json; flags override it.",
             rich_help_panel=KEEP,
         ),
     ] = None,
     server: Annotated[
         str | None,
         typer.Option(
-            help="Play the rollouts on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: here.",
+            help="Play on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: in this process.",
             rich_help_panel=PLAY,
         ),
     ] = None,
     episodes: Annotated[
         int | None,
         typer.Option(
-            help="Rollouts in all: the curriculum is scaled to that, its tiers in proportion.", rich_help_panel=PLAY
+            help="Total number of rollouts: the curriculum is scaled to it, tiers in proportion.", rich_help_panel=PLAY
         ),
     ] = None,
     preflight_only: Annotated[
@@ -85,7 +85,7 @@ def train_command(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on with the run in --out from its last checkpoint.", rich_help_panel=KEEP),
+        typer.Option("--resume", help="Resume the run in --out from its last checkpoint.", rich_help_panel=KEEP),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -24,7 +24,7 @@ UNCHANGED = 3
 """Exit code: the log was read, and nothing changed beyond chance, or there was nothing to compare."""
 REFUSED = {
     "human": "a person plays recordings with warroom play logs/recorded",
-    "oracle": "nobody knows the answer of your log",
+    "oracle": "the right answer for your log is not known",
 }
 """Policies that cannot be asked here, and why."""
 

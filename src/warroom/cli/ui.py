@@ -11,6 +11,7 @@ from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
+from warroom.cli.options import ListenHost, ListenPort
 from warroom.cli.output import say
 from warroom.policies.llm import ApiOptions, is_llm
 from warroom.view.ui.policy_choice import AllowedPolicies
@@ -24,12 +25,12 @@ def ui_command(
     *,
     allowed: Mapping[str, object],
     api: ApiOptions | None,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free port.")] = PORT,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = PORT,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     policies: Annotated[
         str | None,
-        typer.Option(help="Policies on offer, comma-separated. Default: all scripts and the shipped models."),
+        typer.Option(help="Policies to choose from, comma-separated. Default: all scripts and the shipped models."),
     ] = None,
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
@@ -48,7 +49,7 @@ def ui_command(
         raise ValueError("options for llm:MODEL were given, but --policies has no such policy")
 
     if access.public and (api is not None or served):
-        raise ValueError("a public page takes no API key and no llm:MODEL: everybody would play at your cost")
+        raise ValueError("a public page takes no API key and no llm:MODEL: visitors would spend your money")
 
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.ui_server

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from warroom.cli.options import SaltFile
+from warroom.cli.options import SaltFile, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
 from warroom.cli.progress import progress
 from warroom.core.salt import committed_salt
@@ -43,11 +43,13 @@ def view_command(
         typer.Option("--scenes/--no-scenes", help="Replay episodes to show the true state in every turn. Default: on."),
     ] = True,
     salt_file: SaltFile = None,
+    scenario_file: ScenarioFiles = None,
 ) -> None:
     """Write one self-contained HTML file that shows every episode of a run, turn by turn.
 
     Example: warroom view runs/hard --policy expert
     """
+    load_scenario_files(scenario_file)
     if run_b is not None:
         _check_same_world(run, run_b)
     choice = _choice(run, policy, tier, scenario)

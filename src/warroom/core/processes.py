@@ -11,7 +11,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Generic, NamedTuple, TypeVar
 
 from warroom.core.signals import STOPPING
 
@@ -36,6 +38,14 @@ def _exit_after(wait: Callable[[], None]) -> None:
     os._exit(1)
 
 
+class TaskResult(NamedTuple, Generic[Result]):
+    """What a worker returned."""
+
+    task: int
+    """The number of the task, among those that were given."""
+    value: Result
+
+
 class WorkerPool:
     """Processes that play tasks side by side."""
 
@@ -46,10 +56,31 @@ class WorkerPool:
         self._executor = ProcessPoolExecutor(workers, context, initializer=_begin_worker, initargs=(threads,))
         self._others = set(multiprocessing.active_children())
 
-    def submit_all(self, play: Callable[[Task], Result], tasks: Iterable[Task]) -> "list[Future[Result]]":
-        """Begin with all tasks; both they and the function must pickle."""
+    def results(
+        self, play: Callable[[Task], Result], tasks: Iterable[Task], seconds: float | None = None
+    ) -> Iterator["TaskResult[Result] | None"]:
+        """Begin with all tasks, and give the result of each as it ends; None whenever none ends for so long.
+
+        Both the tasks and the function must pickle. What goes wrong in a worker is raised. Only the thread of the pool
+        looks into futures: a signal that interrupts this one while it holds the lock of a future would leave the other
+        waiting for it, and the command for that thread, for ever.
+        """
+        ended: SimpleQueue[TaskResult[Result] | BaseException] = SimpleQueue()
         with _signals_blocked():
-            return [self._executor.submit(play, task) for task in tasks]
+            futures = [self._executor.submit(play, task) for task in tasks]
+            for index, future in enumerate(futures):
+                future.add_done_callback(partial(_tell, ended, index))
+        left = len(futures)
+        while left:
+            try:
+                found = ended.get(timeout=seconds)
+            except Empty:
+                yield None
+                continue
+            left -= 1
+            if isinstance(found, BaseException):
+                raise found
+            yield found
 
     def close(self) -> None:
         """Wait for what is under way, and end."""
@@ -57,9 +88,15 @@ class WorkerPool:
 
     def kill(self) -> None:
         """End at once."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - self._others:
-            child.kill()
+        with _signals_blocked():
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - self._others:
+                child.kill()
+
+
+def _tell(ended: "SimpleQueue[TaskResult[Result] | BaseException]", index: int, future: Future[Result]) -> None:
+    if not future.cancelled():
+        ended.put(future.exception() or TaskResult(index, future.result()))
 
 
 @contextmanager

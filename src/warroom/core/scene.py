@@ -32,7 +32,7 @@ class Edge(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Lines under one heading: alerts, log lines, deeds of the fleet, the ticket."""
+    """Lines under one heading: alerts, log lines, actions of agents, the ticket."""
 
     title: str
     lines: tuple[str, ...]

@@ -29,9 +29,37 @@ def parse_json(text: str | bytes) -> object:
         raise ValueError(_TOO_DEEP) from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(describe_error(error)) from error
+    except ValueError as error:  # Python refuses numbers of thousands of digits, and says how to allow them
+        raise ValueError(str(error).partition("; use ")[0]) from error
     if too_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def parse_hostile_json(text: str | bytes) -> object:
+    """As `parse_json`, of a text from anybody: a `ValueError` too if a part of it could not be written again."""
+    value = parse_json(text)
+    for scalar in _scalars(value):
+        if isinstance(scalar, float) and not math.isfinite(scalar):
+            raise ValueError("it has a number that is not finite")
+        if isinstance(scalar, str) and not scalar.isascii():
+            try:
+                scalar.encode()
+            except UnicodeEncodeError as error:
+                raise ValueError("it has half a character (a lone surrogate)") from error
+    return value
+
+
+def _scalars(value: object) -> Iterator[object]:
+    """The names and values within a value; what `parse_json` returns is not too deep for a recursion."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    else:
+        yield value
 
 
 def parse_json_object(text: str | bytes) -> JsonObject:
@@ -64,7 +92,7 @@ def contents_of(path: Path) -> Iterator[None]:
 def too_deep(value: object) -> bool:
     """Whether a value has more than `MAX_DEPTH` levels."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for outer in level

@@ -20,6 +20,14 @@ _WRONG_ARGUMENT = re.compile(r"(?:\w+\.)*?(\w+)(?:\.__init__)?\(\) got an unexpe
 _WRONG_IMPORT = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
+_loaded: set[Path] = set()
+
+
+def is_loaded(path: Path) -> bool:
+    """Whether this process has run a file already, since its operator named it."""
+    return path.resolve() in _loaded
+
+
 @cache
 def load_module(path: Path, kind: str) -> ModuleType:
     """The module of a file, once per process; `kind` says what it should hold (`scenario`, `policy`, `reward`).
@@ -41,6 +49,7 @@ def load_module(path: Path, kind: str) -> ModuleType:
     except Exception as error:  # the file is the caller's: whatever it raises is told to the caller
         del sys.modules[name]
         raise ValueError(f"{located(error, path, vars(module))}; the {kind} file does not load") from error
+    _loaded.add(path.resolve())
     return module
 
 

@@ -1,4 +1,4 @@
-"""Facts of an incident in words, as reports and terminals show them."""
+"""Facts of an incident in words, as reports, pages and terminals show them."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,15 @@ from collections.abc import Mapping
 def facts_in_words(facts: Mapping[str, object], *, comma: str = ", ") -> str:
     """Names and values without those that are None; `comma` stands between the items of a list."""
     known = {name.replace("_", " "): value for name, value in facts.items() if value is not None}
-    return ", ".join(f"{name} {_value_in_words(value, comma)}" for name, value in known.items())
+    return ", ".join(f"{name} {value_in_words(value, comma=comma)}" for name, value in known.items())
 
 
-def _value_in_words(value: object, comma: str) -> str:
+def value_in_words(value: object, *, comma: str = ", ") -> str:
+    """A value as a person reads it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        return comma.join(map(str, value)) or "none"
+    if isinstance(value, list | tuple):
+        return comma.join(value_in_words(item) for item in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {value_in_words(item)}" for name, item in value.items()) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -13,8 +13,9 @@ from warroom.core.types import Observation, ToolCall
 from warroom.episode import Episode, Step
 from warroom.policies import PolicySet
 from warroom.reward import score_reward
-from warroom.runs import ReplayMismatch, write_text
+from warroom.runs import ReplayMismatch, replayable, write_text
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ExportRow = dict[str, str | int | float | bool | None]
 
 
@@ -51,7 +52,8 @@ def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = T
 
     Made by playing the recorded calls again: `messages` and `tools` for fine-tuning, with `spec`, `seat`, `policy`,
     `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. A
-    `ReplayMismatch` says that the episode cannot be played again as it was recorded.
+    `ReplayMismatch` says that the episode cannot be played again as it was recorded; a `ValueError`, that its scenario
+    is a file that has to be loaded first.
     """
     return [
         _conversation(episode, seat, renderer, closed) for seat in dict.fromkeys(step.seat for step in episode.steps)
@@ -61,7 +63,7 @@ def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = T
 def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> dict[str, object]:
     """One seat's conversation, beside teammates that make the calls that were recorded."""
     recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
-    chat = Chat(episode.spec, seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
+    chat = Chat(replayable(episode.spec), seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
     conversation = chat.conversations[seat]
     for number, step in enumerate(episode.steps):
         if step.seat == seat and not chat.done:
@@ -100,13 +102,18 @@ def _message(conversation: Conversation, step: Step, number: int) -> dict[str, o
 
 
 def write_csv(episodes: Iterable[Episode], path: Path) -> int:
-    """Write a row per episode; returns how many."""
+    """Write a row per episode; returns how many. A text that begins like a formula is written with `'` before it."""
     rows = episode_rows(episodes)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]) if rows else [])
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
     return len(rows)
+
+
+def _cell(value: object) -> object:
+    """A value as spreadsheets show it: they would compute a text that begins like a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def write_messages(episodes: Iterable[Episode], path: Path) -> int:

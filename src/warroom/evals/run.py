@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -145,12 +144,10 @@ def _play_in_processes(
     aborted: dict[EpisodeKey, str] = {}
     try:
         with worker_pool(workers) as pool:
-            waiting = set(pool.submit_all(partial(play_keys, plan.env, folder=str(shards.folder)), chunks))
-            while waiting:
-                done, waiting = wait(waiting, POLL_SECONDS, return_when=FIRST_COMPLETED)
+            play = partial(play_keys, plan.env, folder=str(shards.folder))
+            for ended in pool.results(play, chunks, POLL_SECONDS):
                 progress(shards.collect())
-                for future in done:
-                    aborted |= future.result()
+                aborted |= ended.value if ended else {}
     finally:
         progress(shards.collect())
     return aborted

@@ -1,36 +1,47 @@
-"""YAML of unknown origin: every scalar is read as text, no tags but YAML's own, limited nesting and merging."""
+"""YAML of unknown origin: every scalar is read as text, no tags but YAML's own, limited nesting, size and merging.
+
+Values are built while the parser of libyaml reads, without the nodes and resolvers of PyYAML, which take four times as
+long; and nesting is counted on the way, since a recursion would end where a hostile text likes.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import yaml
 
 MAX_DEPTH = 50
 """The deepest nesting that is read; an annotation of a rule in a Kubernetes List lies nine deep."""
+MAX_NODES = 250_000
+"""The most scalars, lists and mappings of a text, which take about half a second; large rule files have 20,000."""
 MAX_MERGED_KEYS = 50_000
 """The most keys that merges bring into all mappings of a text, against merges that multiply."""
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_CORE = "tag:yaml.org,2002:"
+_NULL_TAG, _MERGE_TAG, _MERGE_KEY = f"{_CORE}null", f"{_CORE}merge", "<<"
+_TEXT_TAGS = frozenset(("!", *(_CORE + kind for kind in ("str", "int", "float", "bool", "timestamp", "binary"))))
+_COLLECTION_TAGS = frozenset(("!", f"{_CORE}map", f"{_CORE}seq"))
+_Loader: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
-class TextLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A name such as `Off` or `1e3` is neither a boolean nor a number. Merge keys work."""
+class YamlStyle(NamedTuple):
+    """What a kind of file does otherwise."""
 
-    # A class attribute of its own: all readers in the process share the resolvers of SafeLoader.
-    yaml_implicit_resolvers = {"<": yaml.SafeLoader.yaml_implicit_resolvers["<"]}  # noqa: RUF012
-
-    merged_keys = 0
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Resolve merge keys, up to a limit."""
-        written = len(node.value)
-        super().flatten_mapping(node)
-        self.merged_keys += max(0, len(node.value) - written)
-        if self.merged_keys > MAX_MERGED_KEYS:
-            problem = f"over {MAX_MERGED_KEYS} keys come from merges"
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    has_nulls: bool = False
+    """Whether a bare `~`, `null` or nothing is None instead of text."""
+    unique_keys: bool = False
+    """Whether a key that comes twice is refused; else the last counts."""
+    tags: Mapping[str, Callable[[object], object]] = MappingProxyType({})
+    """Tags of its own, and what each makes of its value, which is None where it is empty."""
 
 
-def load_documents(text: str, loader: type[TextLoader] = TextLoader, first_line: int = 1) -> list[object]:
+PLAIN_STYLE = YamlStyle()
+
+
+def load_documents(text: str, style: YamlStyle = PLAIN_STYLE, first_line: int = 1) -> list[object]:
     """The documents of a YAML text; a `ValueError` says what is wrong in which line, counted from `first_line`."""
     try:
-        _check_depth(text, first_line)
-        return list(yaml.load_all(text, loader))
+        return _Builder(style).documents(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + first_line}, column {mark.column + 1}: " if mark else ""
@@ -39,11 +50,158 @@ def load_documents(text: str, loader: type[TextLoader] = TextLoader, first_line:
         raise ValueError(" ".join(str(error).split())) from error
 
 
-def _check_depth(text: str, first_line: int) -> None:
-    """Refuse deep nesting before the C loader, whose recursion would crash the process; reading events is a loop."""
-    depth = 0
-    for event in yaml.parse(text, TextLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:
-            mark = event.start_mark
-            raise ValueError(f"line {mark.line + first_line if mark else '?'}: nested over {MAX_DEPTH} deep")
+class _Sequence:
+    """A list that is being read."""
+
+    __slots__ = ("event", "value")
+
+    def __init__(self, event: yaml.CollectionStartEvent | None) -> None:
+        self.event = event
+        self.value: list[object] = []
+
+    def add(self, value: object, event: yaml.Event) -> None:
+        self.value.append(value)
+
+
+class _Mapping:
+    """A mapping that is being read."""
+
+    __slots__ = ("_has_key", "_is_merge", "_key", "_unique_keys", "event", "merged", "value")
+
+    def __init__(self, event: yaml.CollectionStartEvent, unique_keys: bool) -> None:
+        self.event, self._unique_keys = event, unique_keys
+        self.value: dict[object, object] = {}
+        self.merged: list[dict[object, object]] = []
+        """What merge keys name, in the order in which it is overwritten."""
+        self._key: object = None
+        self._has_key = self._is_merge = False
+
+    def add(self, value: object, event: yaml.Event) -> None:
+        if not self._has_key:
+            self._begin(value, event)
+            return
+        self._has_key = False
+        if self._is_merge:
+            self.merged += _merged(value, event)
+        else:
+            self.value[self._key] = value
+
+    def _begin(self, key: object, event: yaml.Event) -> None:
+        self._key, self._has_key, self._is_merge = key, True, _is_merge(event)
+        if isinstance(key, dict | list):
+            raise _problem("found unhashable key", event)
+        if self._unique_keys and key in self.value and not self._is_merge:
+            raise _problem(f"the key {key!r} comes twice", event)
+
+    def merge(self) -> None:
+        """Put what merge keys name before the mapping's own keys, which count more."""
+        own = dict(self.value)
+        self.value.clear()
+        for values in (*self.merged, own):
+            self.value.update(values)
+
+
+class _Builder:
+    """Builds the values of a text from the events of its parser."""
+
+    def __init__(self, style: YamlStyle) -> None:
+        self._style = style
+        self._open: list[_Sequence | _Mapping] = [_Sequence(None)]
+        """The collections around the next value; the outermost holds the documents."""
+        self._anchors: dict[str, object] = {}
+        self._nodes = self._merged_keys = 0
+
+    def documents(self, text: str) -> list[object]:
+        """All of them; `yaml.MarkedYAMLError` says what is wrong where."""
+        handlers: dict[type, Callable[..., None]] = {
+            yaml.ScalarEvent: self._scalar, yaml.MappingStartEvent: self._mapping_start, yaml.AliasEvent: self._alias,
+            yaml.SequenceStartEvent: self._sequence_start, yaml.SequenceEndEvent: self._end,
+            yaml.MappingEndEvent: self._end, yaml.DocumentStartEvent: self._document_start,
+        }  # fmt: skip
+        for event in yaml.parse(text, _Loader):
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+        documents: list[object] = self._open[0].value  # type: ignore[assignment]
+        return documents
+
+    def _document_start(self, event: yaml.DocumentStartEvent) -> None:
+        self._anchors = {}
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        self._count(event)
+        value: object = event.value
+        if event.tag is not None:
+            value = self._tagged(event.tag, value or None, event) if event.tag not in _TEXT_TAGS else value
+        elif self._style.has_nulls and event.implicit[0] and value in _NULLS:
+            value = None
+        if event.anchor is not None:
+            self._anchors[event.anchor] = value
+        self._open[-1].add(value, event)
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        if event.anchor not in self._anchors:
+            raise _problem(f"found undefined alias {event.anchor!r}", event)
+        self._open[-1].add(self._anchors[event.anchor], event)
+
+    def _mapping_start(self, event: yaml.MappingStartEvent) -> None:
+        self._start(_Mapping(event, self._style.unique_keys), event)
+
+    def _sequence_start(self, event: yaml.SequenceStartEvent) -> None:
+        self._start(_Sequence(event), event)
+
+    def _start(self, opened: _Sequence | _Mapping, event: yaml.CollectionStartEvent) -> None:
+        self._count(event)
+        if len(self._open) > MAX_DEPTH:
+            raise _problem(f"nested over {MAX_DEPTH} deep", event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = opened.value
+        self._open.append(opened)
+
+    def _end(self, ending: yaml.CollectionEndEvent) -> None:
+        closed = self._open.pop()
+        event = closed.event
+        value: object = closed.value
+        assert event is not None, "the outermost collection never ends"
+        if isinstance(closed, _Mapping) and closed.merged:
+            self._merged_keys += sum(map(len, closed.merged))
+            if self._merged_keys > MAX_MERGED_KEYS:
+                raise _problem(f"over {MAX_MERGED_KEYS} keys come from merges", event)
+            closed.merge()
+        if event.tag is not None and event.tag not in _COLLECTION_TAGS:
+            value = self._tagged(event.tag, value, event)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = value
+        self._open[-1].add(value, event)
+
+    def _tagged(self, tag: str, value: object, event: yaml.Event) -> object:
+        if tag in (_NULL_TAG, _MERGE_TAG):
+            return None if tag == _NULL_TAG else value
+        if tag not in self._style.tags:
+            raise _problem(f"the tag {tag!r} is none that is read", event)
+        return self._style.tags[tag](value)
+
+    def _count(self, event: yaml.Event) -> None:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise _problem(f"over {MAX_NODES} values; split the file", event)
+
+
+def _is_merge(event: yaml.Event) -> bool:
+    if not isinstance(event, yaml.ScalarEvent):
+        return False
+    return event.tag == _MERGE_TAG or (event.tag is None and event.implicit[0] and event.value == _MERGE_KEY)
+
+
+def _merged(value: object, event: yaml.Event) -> list[dict[object, object]]:
+    """What a merge key names: a mapping, or a list of which the first counts most."""
+    named: list[object] = value[::-1] if isinstance(value, list) else [value]
+    mappings = [each for each in named if isinstance(each, dict)]
+    if len(mappings) < len(named):
+        raise _problem("a merge key names something other than mappings", event)
+    return mappings
+
+
+def _problem(problem: str, event: yaml.Event) -> yaml.MarkedYAMLError:
+    mark: Any = event.start_mark  # of libyaml: like PyYAML's own in all that is read of it
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)

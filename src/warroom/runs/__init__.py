@@ -18,7 +18,7 @@ from warroom.runs.reading import (
     read_finished,
 )
 from warroom.runs.record import FORMAT, RECORD, Record, RunState, git_commit, now, read_record, resume_command
-from warroom.runs.replay import ReplayMismatch, first_difference, replay
+from warroom.runs.replay import ReplayMismatch, first_difference, replay, replayable
 from warroom.runs.writing import (
     REMEDY,
     RESUME_ADVICE,
@@ -60,6 +60,7 @@ __all__ = [
     "read_finished",
     "read_record",
     "replay",
+    "replayable",
     "resume_command",
     "write_text",
 ]

@@ -105,6 +105,8 @@ def _parse(data: JsonObject) -> Record:
     check_types(data, TYPES)
     for name, allowed in _VALUES.items():
         check_values(name, data.get(name), allowed)
+    if not all(name.isprintable() for name in data.get("policies", ())):
+        raise ValueError("a name of its 'policies' holds characters that cannot be printed")
     required = {"format", *(entry.name for entry in fields(Record) if _is_required(entry))}
     for name in sorted(required - data.keys()):
         raise ValueError(f"it has no {name!r}")
@@ -120,8 +122,9 @@ def _is_required(entry: "Field[object]") -> bool:
 
 
 def read_record(folder: Path) -> Record:
-    """What `run.json` of a folder says; a `ValueError` if there is none or it cannot be read."""
+    """What `run.json` of a folder says; a `ValueError` if it is missing or unreadable, or a file there is a link."""
     path = folder / RECORD
+    _check_no_links(folder)
     if not path.is_file():
         what = (
             f"has no {RECORD}: it is not a run folder, or its start was cut" if folder.is_dir() else "is not a folder"
@@ -133,6 +136,13 @@ def read_record(folder: Path) -> Record:
         raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _check_no_links(folder: Path) -> None:
+    """Refuse files that are symbolic links: whoever made the folder would say which of our files are overwritten."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_symlink() and not path.is_dir():
+            raise ValueError(f"{path} is a symbolic link; a run folder holds files of its own: remove the link")
 
 
 def resume_command(before: Record, folder: Path) -> str:

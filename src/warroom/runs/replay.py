@@ -2,21 +2,44 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import ToolCall
-from warroom.envs import make
+from warroom.core.user_files import is_loaded
+from warroom.envs import make, scenario_path
 from warroom.episode import Episode, Step, build_episode, record_step
+
+NETWORK_OPTIONS = {"judge": "judged"}
+"""Options that ask a server on the network, and the outcome in which its answer is recorded."""
 
 
 class ReplayMismatch(ValueError):
     """A replayed episode went another way than its record."""
 
 
+def replayable(spec: EpisodeSpec) -> EpisodeSpec:
+    """The spec of a record as it is played again: a record makes nobody run a program or ask a server.
+
+    A `ValueError` names the scenario file that has to be loaded first by whoever trusts it.
+    """
+    path = scenario_path(spec.scenario)
+    if path is not None and not is_loaded(path):
+        raise ValueError(
+            f"{spec.scenario} is a program that only the record names, and it would run with your rights: look at it, "
+            f"then name it by --scenario-file {path} (in Python: warroom.load_scenario({spec.scenario!r}))"
+        )
+    values = {name: value for name, value in spec.options.to_json().items() if name not in NETWORK_OPTIONS}
+    return replace(spec, options=type(spec.options).parse(values))
+
+
 def replay(episode: Episode) -> Episode:
-    """Play an episode again from its recorded calls; a `Mismatch` names the first step that differs."""
-    env = make(episode.spec)
+    """Play an episode again from its recorded calls; a `Mismatch` names the first step that differs.
+
+    What a server said at the end stays as recorded. A `ValueError` as that of `replayable`.
+    """
+    env = make(replayable(episode.spec))
     steps: list[Step] = []
     for step in episode.steps:
         if env.done:
@@ -25,7 +48,9 @@ def replay(episode: Episode) -> Episode:
         steps.append(played)
     if not env.done:
         raise _ended_elsewhere(episode, steps, f"not over after all {len(steps)} calls")
+    said = {name: episode.outcome[name] for name in NETWORK_OPTIONS.values() if name in episode.outcome}
     again = build_episode(env, episode.policy, steps)
+    again = replace(again, spec=episode.spec, outcome=again.outcome | said)
     if again.to_json() != episode.to_json():
         raise _mismatch(episode, first_difference(episode, again))
     return again

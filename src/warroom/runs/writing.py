@@ -52,7 +52,7 @@ class RunWriter:
             raise
         if before is not None:
             if before.commit != record.commit:
-                self.notes.append(f"the run began at commit {before.commit} and goes on at {record.commit}")
+                self.notes.append(f"the run was started at commit {before.commit} and is resumed at {record.commit}")
             again: dict[str, str | None] = {"started": record.started, "commit": record.commit}
             self.record = replace(
                 before, resumed=[*before.resumed, again], state=RunState.STARTED.value, exit_reason=""
@@ -196,7 +196,7 @@ def _continued(folder: Path, record: Record, resume: bool) -> Record | None:
         raise ValueError(f"{folder} holds a run that differs in {', '.join(differing)}; choose another --out{again}")
     if not resume:
         raise ValueError(
-            f"{folder} holds a run of this very configuration; add --resume to go on, or choose another --out"
+            f"{folder} holds a run of this very configuration; add --resume to continue it, or choose another --out"
         )
     return before
 
@@ -210,11 +210,13 @@ def _differences(before: Record, record: Record) -> list[str]:
 def _other_command(folder: Path, before: Record, record: Record) -> str:
     """What would go on with the run instead; never the very command that is being refused."""
     if before.warroom != record.warroom:
-        return f", or go on with it by Warroom {before.warroom} (this is {record.warroom})"
+        return f", or resume it with Warroom {before.warroom} (this is {record.warroom})"
     again = resume_command(before, folder)
     if again == resume_command(record, folder):
-        return "; the command is the one that began it, so a file that it names has changed: restore that to go on"
-    return f"; to go on with it repeat the command that began it: {again}"
+        return (
+            "; the command is the one that started it, so a file that it names has changed: restore that to resume it"
+        )
+    return f"; to resume it, repeat the command that started it: {again}"
 
 
 def write_text(path: Path, text: str, advice: str = RESUME_ADVICE) -> None:

@@ -17,7 +17,7 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 TOKEN_VARIABLE = "WARROOM_TOKEN"
 """Environment variable of the token: others on a machine can read its command lines."""
 MIN_TOKEN_LENGTH = 16
-_GROUP = "Who may talk to the server"
+_GROUP = "Access to the server"
 _READING = ("GET", "HEAD")
 
 
@@ -26,18 +26,20 @@ class AccessOptions(Options):
     """What an operator says about access, on the command line of every server."""
 
     allow_host: tuple[str, ...] = option(
-        (), "further host names of this server, comma-separated, such as gpu-box or warroom.example.com", group=_GROUP
+        (),
+        "additional host names of this server, comma-separated, such as gpu-box or warroom.example.com",
+        group=_GROUP,
     )
     token: str | None = option(
         None,
-        f"secret that every request has to carry, of at least {MIN_TOKEN_LENGTH} characters; "
-        f"{TOKEN_VARIABLE} says the same where other people can read command lines",
+        f"secret that every request must carry, at least {MIN_TOKEN_LENGTH} characters; better set "
+        f"{TOKEN_VARIABLE} where other people can read command lines",
         group=_GROUP,
     )
     public: bool = option(
         False,
-        "let everybody play who can reach the address, by any host name and without a token; "
-        "no API key and no llm:MODEL may be at work then",
+        "allow everybody who can reach the address, under any host name and without a token; "
+        "cannot be combined with an API key or llm:MODEL",
         group=_GROUP,
     )
 

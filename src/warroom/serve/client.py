@@ -13,9 +13,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack, suppress
+from functools import cached_property
 from typing import Any, Self
 
 from warroom.core.errors import MissingExtra
+from warroom.core.strict_json import parse_json, parse_json_object
 from warroom.core.types import JsonObject
 from warroom.serve.access import TOKEN_VARIABLE
 from warroom.serve.client_protocol import (
@@ -68,8 +70,15 @@ MAX_ANSWER_BYTES = 16 * 1_048_576
 class _ClientBase:
     """The client's side of a session."""
 
-    _protocol: ClientProtocol
-    _headers: dict[str, str]
+    def __init__(
+        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
+    ) -> None:
+        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds.
+
+        `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
+        """
+        self._token = token
+        self._protocol = ClientProtocol(url, timeout, attempts)
 
     @property
     def tools(self) -> dict[str, list[JsonObject]]:
@@ -86,6 +95,17 @@ class _ClientBase:
         """How often a socket broke and the episode was resumed on another."""
         return self._protocol.reconnections
 
+    @property
+    def _headers(self) -> dict[str, str]:
+        return authorization(self._token)
+
+    def _settings(self) -> JsonObject:
+        # The server pings; pings of the client would break the sockets of a busy one.
+        return {
+            "open_timeout": self._protocol.timeout, "ping_interval": None, "compression": None,
+            "max_size": MAX_ANSWER_BYTES, "additional_headers": self._headers,
+        }  # fmt: skip
+
 
 class Client(_ClientBase):
     """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
@@ -94,17 +114,11 @@ class Client(_ClientBase):
     none, `ServerTimeout` if it hangs, `ReplayDiverged` if the server answers differently after a broken socket.
     """
 
-    def __init__(
-        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
-    ) -> None:
-        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds.
+    _socket: Socket | None = None
 
-        `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
-        """
-        self._headers = authorization(token)
-        self._protocol = ClientProtocol(url, timeout, attempts)
-        self._socket: Socket | None = None
-        self._exit_stack = ExitStack()
+    @cached_property
+    def _exit_stack(self) -> ExitStack:
+        return ExitStack()
 
     def reset(self, /, **options: object) -> SeatObservation:
         """Begin an incident; `docs/serve.md` lists the options."""
@@ -174,7 +188,7 @@ class Client(_ClientBase):
         try:
             if isinstance(command, OpenSocket):
                 self.close()
-                opening = connect(self._protocol.socket_url, **_settings(self._protocol.timeout, self._headers))
+                opening = connect(self._protocol.socket_url, **self._settings())
                 self._socket = self._exit_stack.enter_context(opening)
                 return ""
             assert self._socket is not None
@@ -191,18 +205,15 @@ class Client(_ClientBase):
 class AsyncClient(_ClientBase):
     """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
 
-    def __init__(
-        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
-    ) -> None:
-        """`url` is that of one environment, such as http://127.0.0.1:8000/fleet; `timeout` is in seconds.
+    _socket: AsyncSocket | None = None
 
-        `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
-        """
-        self._headers = authorization(token)
-        self._protocol = ClientProtocol(url, timeout, attempts)
-        self._socket: AsyncSocket | None = None
-        self._exit_stack = AsyncExitStack()
-        self._tasks = Client(url, timeout, token=token)
+    @cached_property
+    def _exit_stack(self) -> AsyncExitStack:
+        return AsyncExitStack()
+
+    @cached_property
+    def _tasks(self) -> Client:
+        return Client(self._protocol.url, self._protocol.timeout, token=self._token)
 
     async def reset(self, /, **options: object) -> SeatObservation:
         """Begin an incident; `docs/serve.md` lists the options."""
@@ -260,7 +271,7 @@ class AsyncClient(_ClientBase):
         try:
             if isinstance(command, OpenSocket):
                 await self.close()
-                opening = connect_async(self._protocol.socket_url, **_settings(self._protocol.timeout, self._headers))
+                opening = connect_async(self._protocol.socket_url, **self._settings())
                 self._socket = await self._exit_stack.enter_async_context(opening)
                 return ""
             assert self._socket is not None
@@ -280,7 +291,7 @@ def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: 
     request = urllib.request.Request(url, data, {"Content-Type": "application/json", **(headers or {})})
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return json.load(answer)
+            return parse_json(answer.read())
     except urllib.error.HTTPError as error:
         with error:
             raise RequestRefused(_detail(error, url), str(error.code)) from error
@@ -292,22 +303,14 @@ def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: 
 
 def _detail(error: urllib.error.HTTPError, url: str) -> str:
     try:
-        return str(json.load(error)["detail"])
-    except (ValueError, KeyError, TypeError):
+        return str(parse_json_object(error.read())["detail"])
+    except (ValueError, KeyError):
         return f"{url}: {error}"
 
 
 def authorization(token: str | None) -> dict[str, str]:
     known = token or os.environ.get(TOKEN_VARIABLE)
     return {"Authorization": f"Bearer {known}"} if known else {}
-
-
-def _settings(timeout: float, headers: Mapping[str, str]) -> JsonObject:
-    # The server pings; pings of the client would break the sockets of a busy one.
-    return {
-        "open_timeout": timeout, "ping_interval": None, "compression": None, "max_size": MAX_ANSWER_BYTES,
-        "additional_headers": headers,
-    }  # fmt: skip
 
 
 def _timed_out(protocol: ClientProtocol) -> ServerTimeout:

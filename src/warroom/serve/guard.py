@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from warroom.core.messages import encodable
+from warroom.core.strict_json import parse_hostile_json
 from warroom.serve.access import Caller, Refusal, ServerAccess, client_of, refusal
-from warroom.serve.strict_json import parse_strictly
 
 MAX_BYTES = 1_048_576
 """Bytes of a message on the socket, and of a body."""
@@ -173,7 +173,7 @@ def _body_refusal(scope: Scope, body: bytes | None) -> Refusal | None:
     if kind != "application/json":
         return Refusal(415, f"a body is application/json, and its Content-Type says so; got {kind[:60]!r}")
     try:
-        parse_strictly(body)
+        parse_hostile_json(body)
     except ValueError as error:
         return Refusal(400, f"this body cannot be read: {error}")
     return None

@@ -8,6 +8,7 @@ from warroom.core.errors import UnknownName
 from warroom.core.options import Options
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
+from warroom.core.words import facts_in_words
 from warroom.envs import find
 from warroom.episode import Episode
 from warroom.policies import PolicySet
@@ -96,14 +97,5 @@ def debriefing(env: Env) -> str:
     """What the incident was, once it is over: scenario, truth, outcome, and what else would have happened."""
     lines = [f"It was {env.spec.scenario}: {find(env.spec.scenario)[1].story}"]
     for title, facts in (("truth", env.truth()), ("outcome", env.outcome())):
-        shown = ", ".join(f"{name} {_plain(value)}" for name, value in facts.items() if value is not None)
-        lines.append(f"{title}: {shown}")
+        lines.append(f"{title}: {facts_in_words(facts)}")
     return "\n".join([*lines, *env.counterfactual()])
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(_plain, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)

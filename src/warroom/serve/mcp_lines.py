@@ -8,7 +8,7 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from warroom.core.errors import MissingExtra
-from warroom.serve.strict_json import parse_strictly
+from warroom.core.strict_json import parse_hostile_json
 
 try:
     from mcp.types import JSONRPCMessage
@@ -61,7 +61,7 @@ class ReadableLines(io.RawIOBase):
 def line_refusal(line: bytes) -> dict[str, object] | None:
     """The error that answers a line which is no message of the protocol; None for one that is."""
     try:
-        value = parse_strictly(line)
+        value = parse_hostile_json(line)
     except ValueError as error:
         return _error(_id_in(line), UNREADABLE, f"this line cannot be read: {error}")
     if not isinstance(value, dict):

@@ -322,7 +322,7 @@ class LogLines:
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
         took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
         if group.role in ("late", "slow"):
-            deadline = self.counts.patience(service) if group.place == USERS else self.counts.deadline(group.place)
+            deadline = self.counts.patience[service] if group.place == USERS else self.counts.deadline(group.place)
             took = deadline * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
         figures = {
             "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,

@@ -69,7 +69,7 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
     if record.kind != "train":
         raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
     if not (run / MODEL).is_dir():
-        raise ValueError(f"{run} has no {MODEL} folder: its training has not come to an end; go on with --resume")
+        raise ValueError(f"{run} has no {MODEL} folder: its training has not finished; resume it with --resume")
     found = [_evaluation(folder) for folder in evaluations]
     path = run / MODEL / CARD
     with contents_of(run):

@@ -13,8 +13,8 @@ from warroom.policies.manifest import Manifest
 from warroom.reward import RewardSource, load_reward
 
 WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
-    "What is trained", "A nano from nothing", "What it is trained on", "How it learns", "Sizes",
-    "When a run is stopped", "Speed and memory", "What is kept",
+    "Model", "A nano from scratch", "Incidents and seats", "Learning", "Sizes",
+    "Stopping rules", "Speed and memory", "Output",
 )  # fmt: skip
 """Headings of `warroom train --help`."""
 ADAMW, MUON = "adamw", "muon"
@@ -33,7 +33,9 @@ class TrainConfig(Options):
     """The resolved configuration of a GRPO run. Sizes are in rollouts, lengths in tokens."""
 
     model: str = option(
-        ..., "nano, a folder (a model's or an adapter's), or a Hub name such as Qwen/Qwen2.5-3B-Instruct", group=WHAT
+        ...,
+        "model to train: nano, a folder (a model's or an adapter's), or a Hub name such as Qwen/Qwen2.5-3B-Instruct",
+        group=WHAT,
     )
     lora_rank: int = option(
         0, "rank of the adapter; 0 trains all weights", at_least=0, group=WHAT, default_help="16 for an LLM, 0 for nano"
@@ -45,21 +47,23 @@ class TrainConfig(Options):
         group=WHAT,
         flag="--load-in-4bit/--no-load-in-4bit",
     )
-    env: str = option("fleet", "which environment", group=PLAY, default_help="fleet, or what the model was trained in")
+    env: str = option("fleet", "environment", group=PLAY, default_help="fleet, or what the model was trained in")
     renderer: str = option(
-        "plain", "how observations and tools are worded: plain, or compact for the nano", group=PLAY,
+        "plain", "how observations and tools are rendered: plain, or compact for the nano", group=PLAY,
         default_help="the model's own",
     )  # fmt: skip
     seats: tuple[str, ...] = option(
-        (), "seats to train, by comma, all with the same weights; all by default", group=PLAY
+        (), "seats to train, comma-separated, all with the same weights. Default: all seats", group=PLAY
     )
     teammates: str = option(
         "expert",
-        "who plays the other seats: expert, heuristic, a policy by seat, or snapshot (the model as it began)",
+        "policies of the other seats: expert, heuristic, one policy per seat, or snapshot (the model at the start)",
         group=PLAY,
     )
     suite: str = option("full", "a suite of `warroom list`; held-out scenarios are never drawn", group=PLAY)
-    task: str = option("all", "scenarios of the suite to train on, by comma, such as cascading_failure", group=PLAY)
+    task: str = option(
+        "all", "scenarios of the suite to train on, comma-separated, such as cascading_failure", group=PLAY
+    )
     curriculum: str = option(
         "easy:200,medium:200,hard:200",
         "TIER:STEPS parts in any order, or adaptive:STEPS to stay where rewards within a group differ",
@@ -67,8 +71,8 @@ class TrainConfig(Options):
     )
     rogue_multiplier: str = option(
         "1.0",
-        "scales the points of a caught rogue and of a false positive; FROM:TO moves linearly over the run. 2.0 taught "
-        "a 3B model to catch rogues and to raise false alarms; 2.0:1.0 ends at the true values",
+        "scales the points of a caught rogue and of a false positive; FROM:TO changes it linearly over the run. "
+        "With 2.0 a 3B model learnt to catch rogues and to raise false alarms; 2.0:1.0 ends at the true values",
         group=PLAY,
     )
     reward: str | None = option(
@@ -82,18 +86,21 @@ class TrainConfig(Options):
         default_help="2e-5 for an LLM, 3e-4 for nano",
     )  # fmt: skip
     schedule: str = option(
-        "constant", "of the learning rate: constant, or linear, which falls to 0 over the run", group=LEARN,
+        "constant", "schedule of the learning rate: constant, or linear, which falls to 0 over the run", group=LEARN,
         choices=("constant", "linear"),
     )  # fmt: skip
     optimizer: str = option(
-        ADAMW, "adamw, or muon for the matrices inside the layers and AdamW for the rest", group=LEARN,
+        ADAMW, "optimizer: adamw, or muon for the matrices inside the layers and AdamW for the rest", group=LEARN,
         choices=(ADAMW, MUON),
     )  # fmt: skip
-    temperature: float = option(1.0, "of sampling; lower explores less", above=0, group=LEARN)
+    temperature: float = option(1.0, "sampling temperature; lower explores less", above=0, group=LEARN)
     beta: float = option(
-        0.0, "weight of the KL divergence from the start; above 0 costs a second pass", at_least=0, group=LEARN
+        0.0,
+        "weight of the KL divergence from the initial policy; above 0 costs a second forward pass",
+        at_least=0,
+        group=LEARN,
     )
-    loss_type: str = option("dr_grpo", "TRL's loss; dr_grpo has no bias by length", choices=LOSSES, group=LEARN)
+    loss_type: str = option("dr_grpo", "TRL's loss type; dr_grpo has no length bias", choices=LOSSES, group=LEARN)
     scale_rewards: str = option(
         "none",
         "divide rewards by their standard deviation in the group or the batch",
@@ -109,18 +116,18 @@ class TrainConfig(Options):
         "rendering); try 200",
         at_least=0, group=LEARN,
     )  # fmt: skip
-    seed: int = option(0, "of the incidents drawn and of sampling; report three seeds", group=LEARN)
+    seed: int = option(0, "random seed of incidents and sampling; report the results of three seeds", group=LEARN)
     control: str | None = option(
         None,
-        "a run that must not learn: frozen (no update), or shuffled-reward (rewards of other rollouts)",
+        "control experiment that must not learn: frozen (no update), or shuffled-reward (rewards of other rollouts)",
         choices=("frozen", "shuffled-reward"), group=LEARN,
     )  # fmt: skip
     group_size: int = option(8, "rollouts of one incident, which are compared with one another", at_least=2, group=SIZE)
     groups: int = option(8, "incidents per optimizer step", at_least=1, group=SIZE)
     max_completion_length: int = option(
-        4096, "tokens of a whole conversation after its first message, tool results included", at_least=16, group=SIZE
+        4096, "maximum tokens of a conversation after its first message, tool results included", at_least=16, group=SIZE
     )
-    turn_tokens: int = option(256, "tokens that the model may write in one message", at_least=2, group=SIZE)
+    turn_tokens: int = option(256, "maximum tokens of one message of the model", at_least=2, group=SIZE)
     max_kl: float = option(
         5.0, "KL divergence above which a run stops; a spike that falls back is tolerated", above=0, group=STOP
     )
@@ -129,11 +136,11 @@ class TrainConfig(Options):
         1.0, "tool calls per rollout below which a run counts as collapsed", at_least=0, group=STOP
     )
     patience: int = option(
-        5, "steps in a row that a rule must be broken before it stops the run; the best checkpoint is kept then",
+        5, "consecutive steps that break a rule before the run stops; the best checkpoint is kept then",
         at_least=1, group=STOP,
     )  # fmt: skip
     micro_batch: int = option(
-        0, "rollouts that pass through the model at once (0: all of a step); raise it until memory is full",
+        0, "rollouts per forward pass (0: all of a step); raise it until memory is full",
         at_least=0, group=SPEED, default_help="1 for an LLM, 16 for nano",
     )  # fmt: skip
     vllm: str | None = option(
@@ -146,7 +153,7 @@ class TrainConfig(Options):
     )
     save_every: int = option(50, "steps between checkpoints", at_least=1, group=KEEP)
     report_to: tuple[str, ...] = option(
-        (), "also log to wandb, trackio, tensorboard and the like, by comma; the run folder has everything",
+        (), "also log to these, comma-separated, such as wandb,tensorboard; the run folder has everything anyway",
         choices=REPORTERS, group=KEEP,
     )  # fmt: skip
     push_to_hub: str | None = option(
@@ -184,7 +191,7 @@ class StartOptions(Options):
         choices=tuple(STARTS), group=WHAT, flag="--from",
     )  # fmt: skip
     from_scratch: bool = option(
-        False, "make the nano's warm start from random weights first, in OUT-start: minutes of imitation", group=SCRATCH
+        False, "make the nano's warm start from random weights first, in OUT-start; takes minutes", group=SCRATCH
     )
     hidden: int | None = option(None, "width of the nano, a multiple of 16", group=SCRATCH, default_help="64")
     expert_share: float | None = option(

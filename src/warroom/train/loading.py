@@ -92,7 +92,7 @@ def _check_rank(source: ModelFiles, config: TrainConfig) -> None:
     if rank != config.lora_rank:
         raise ValueError(
             f"{source.adapter} is an adapter of rank {rank}, and --lora-rank {config.lora_rank} asks for another; "
-            "leave --lora-rank out to go on with the adapter"
+            "leave --lora-rank out to continue training the adapter"
         )
 
 

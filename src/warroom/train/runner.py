@@ -209,7 +209,7 @@ def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
     if resume and before is None:
         raise ValueError(f"there is no run to resume in {folder}; name its folder by --out, or leave --resume out")
     if (folder / SUMMARY).is_file():
-        raise ValueError(f"the run in {folder} has come to its end; choose another --out")
+        raise ValueError(f"the run in {folder} has finished; choose another --out")
 
 
 def _reserve(repository: str) -> None:

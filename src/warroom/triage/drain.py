@@ -100,10 +100,13 @@ class Drain:
 
 def _most_similar(group: list[LogTemplate] | tuple[()], words: list[str]) -> LogTemplate | None:
     """The template that shares most words, and of equals the one with most wildcards; None where all share too few."""
-    best, best_key = None, (SIMILARITY * len(words), -1)
+    best, most, wildcards = None, SIMILARITY * len(words), -1
     for template in group:
         shared = sum(map(eq, template.words, words))
-        key = (shared, template.words.count(WILDCARD))
-        if shared >= SIMILARITY * len(words) and (best is None or key > best_key):
-            best, best_key = template, key
+        if shared < most:
+            continue
+        if shared > most or wildcards < 0:
+            best, most, wildcards = template, shared, template.words.count(WILDCARD)
+        elif (count := template.words.count(WILDCARD)) > wildcards:
+            best, wildcards = template, count
     return best

@@ -87,7 +87,7 @@ class LineReader:
         if not records:
             record = self._plain(rest)
             records = [record] if record is not None else []
-        return [each._replace(service=service or self.name(each.service)) for each in records]
+        return [LogRecord(each.moment, service or self.name(each.service), each.level, each.text) for each in records]
 
     def moment(self, line: str) -> Moment | None:
         """The time of a line, if it states one."""

@@ -8,27 +8,34 @@ from warroom.triage.timestamps import Moment, moment_of
 
 Scalar = str | int | float
 
-TIME_KEYS = (
+_Names = Mapping[str, int]
+"""Names of fields in lower case, and their ranks: the first that is present counts."""
+
+
+def _ranked(*names: str) -> _Names:
+    return {name.lower(): rank for rank, name in reversed(list(enumerate(names)))}
+
+
+TIME_KEYS = _ranked(
     *("time", "ts", "timestamp", "@timestamp", "t", "datetime", "date", "asctime", "eventTime", "time_iso8601"),
     *("timeUnixNano", "observedTimeUnixNano", "receiveTimestamp", "msec", "time_local", "isoTimestamp", "created_at"),
     *("__REALTIME_TIMESTAMP", "ingestionTime"),
 )
-TEXT_KEYS = (
+TEXT_KEYS = _ranked(
     *("msg", "message", "log", "event", "body", "text", "textPayload", "line", "short_message", "MESSAGE", "content"),
     *("request", "error", "summary", "payload"),
 )
-LEVEL_KEYS = (
+LEVEL_KEYS = _ranked(
     *("level", "severity", "lvl", "log.level", "levelname", "loglevel", "severityText", "severity_text", "PRIORITY"),
     *("detected_level",),
 )
-SERVICE_KEYS = (
+SERVICE_KEYS = _ranked(
     *("service", "service.name", "service_name", "serviceName", "svc", "app", "application", "app.name", "job"),
     *("kubernetes.container_name", "kubernetes.container.name", "container_name", "containerName", "container"),
     *("k8s.container.name", "pod", "podName", "component", "logger", "logger_name", "SYSLOG_IDENTIFIER", "name"),
     *("logStream", "logGroup", "logName"),
 )
-"""Names of fields, compared whatever their case; the first that is present counts."""
-STATUS_KEYS = ("status", "status_code", "statusCode", "http.status_code", "upstream_status")
+STATUS_KEYS = _ranked("status", "status_code", "statusCode", "http.status_code", "upstream_status")
 NESTED_TEXT = ("jsonPayload", "_source", "fields", "attributes", "structuredPayload", "httpRequest")
 """Fields that hold the record itself in a wrapper."""
 NUMBERED_LEVELS = {10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL"}
@@ -49,9 +56,10 @@ class LogRecord(NamedTuple):
 class _Fields(dict[str, Scalar]):
     """Scalars by lower-case name, nested ones as `outer.inner` too."""
 
-    def first(self, keys: tuple[str, ...]) -> Scalar | None:
-        """The value of the first of some keys that is present."""
-        return next((self[key] for key in map(str.lower, keys) if self.get(key) not in (None, "")), None)
+    def first(self, names: "_Names") -> Scalar | None:
+        """The value of the first of some names that is present."""
+        present = [name for name in self.keys() & names.keys() if self[name] != ""]
+        return self[min(present, key=names.__getitem__)] if present else None
 
 
 def records_in(value: object, context: Mapping[str, Scalar] | None = None, depth: int = 0) -> Iterator[LogRecord]:

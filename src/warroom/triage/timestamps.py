@@ -63,6 +63,8 @@ SHAPES = (
     Shape("10:15:32", rf"(?<!\d[T _:-]){_HMS}"),
 )
 """None matches a part of another, so that the order in which they are tried does not matter."""
+_MAYBE = re.compile(r"\d[:.]\d|\d{6}")
+"""In every time; most lines without one are told by it alone."""
 _PATTERNS = tuple(re.compile(rf"(?<![\d.:-])\[?(?:{shape.pattern})\]?") for shape in SHAPES)
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
@@ -84,6 +86,8 @@ class TimeFinder:
     def find(self, line: str) -> Found | None:
         """The first time near the beginning of a line, or None."""
         head = line[:HEAD]
+        if not _MAYBE.search(head):
+            return None
         for rank, shape in enumerate(self._order):
             match = _PATTERNS[shape].search(head)
             found = _moment(shape, match[0]) if match else None

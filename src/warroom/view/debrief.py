@@ -9,9 +9,7 @@ from warroom.core.types import JsonObject
 from warroom.episode import Episode, Step
 from warroom.policies import policy_set
 from warroom.rollout import play
-
-NETWORK_OPTIONS = ("judge",)
-"""Options that ask a server on the network; nothing that is only looked at does."""
+from warroom.runs import replayable
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +37,8 @@ def oracle_play(spec: EpisodeSpec) -> Episode:
 
 
 def incident_of(spec: EpisodeSpec) -> EpisodeSpec:
-    """The incident alone: without the attempt, and without options that ask a server."""
-    values = {name: value for name, value in spec.options.to_json().items() if name not in NETWORK_OPTIONS}
-    return replace(spec, attempt=0, options=type(spec.options).parse(values))
+    """The incident alone, as it is looked at: without the attempt, and as `replayable` has it."""
+    return replace(replayable(spec), attempt=0)
 
 
 @lru_cache(maxsize=64)

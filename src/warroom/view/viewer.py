@@ -42,10 +42,10 @@ def viewer_page(
     progress: Callable[[int], None] = lambda count: None,
     page_folder: Path | None = None,
 ) -> str:
-    """The page as text, for one run or two. `done` is told of every episode that was packed; `beside` is the folder
-    that the page will lie in, whose report it links.
+    """The page as text, for one run or two. `progress` is told of every episode that was packed; `page_folder` is the
+    folder that the page will lie in, whose report it links.
 
-    With `scenes` every episode is played again; a `Mismatch` says which cannot be.
+    With `scenes` every episode is played again; a `ReplayMismatch` says which cannot be.
     """
     rows, blobs = list[JsonObject](), list[Blob]()
     numbers: dict[EpisodeSpec, int] = {}

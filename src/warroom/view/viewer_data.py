@@ -188,7 +188,7 @@ def _steps(episode: Episode) -> Iterator[JsonObject]:
 
 def replay_scenes(episode: Episode) -> tuple[Env, list[Scene], list[Scene]]:
     """Play an episode again: (the incident at its end, what was true in each turn and at the end, what the acting seat
-    knew when it acted). A `Mismatch` names the first step that goes another way."""
+    knew when it acted). A `ReplayMismatch` names the first step that goes another way."""
     env = make(incident_of(episode.spec))
     env.trace_observations()
     true, known = list[Scene](), list[Scene]()
@@ -231,7 +231,7 @@ def _compact(scene: Scene) -> JsonObject:
 
 def incident_data(episode: Episode, union_scene: Collection[Scene]) -> JsonObject:
     """What all plays of an incident share; the drawing holds every node that any of them has."""
-    environment, scenario = find(episode.scenario)
+    environment, scenario = find(incident_of(episode.spec).scenario)
     data: JsonObject = {
         "env": episode.env, "scenario": episode.scenario, "tier": episode.tier, "seed": episode.seed % SEEDS_PER_SPLIT,
         "split": episode.split, "story": scenario.story, "seats": environment.seats, "briefs": episode.briefs,

@@ -1,7 +1,6 @@
 """Many policies on many incidents with only the outcomes kept: what audits and searches count."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -155,7 +154,8 @@ def _in_processes(
     progress: Progress,
 ) -> list[list[IncidentOutcome]]:
     with worker_pool(workers) as pool:
-        futures = pool.submit_all(play, chunks)
-        for future in as_completed(futures):
-            progress(len(future.result()))
-    return [future.result() for future in futures]
+        ended: dict[int, list[IncidentOutcome]] = {}
+        for result in filter(None, pool.results(play, chunks)):
+            ended[result.task] = result.value
+            progress(len(result.value))
+    return [ended[index] for index in range(len(chunks))]

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import inf
 
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
@@ -18,6 +19,8 @@ from warroom.evals.audit.bars import (
     paid_although_void,
     verdicts,
 )
+from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.leaks import scan_leaks
 from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, build, incidents, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
@@ -176,6 +179,46 @@ def _mean(values: Sequence[float]) -> Estimate:
 
 def _share(values: Sequence[bool]) -> Estimate:
     return share(values, range(len(values)))
+
+
+# -- as gates ---------------------------------------------------------------------------------------------
+
+
+def policies_gate(
+    audit_spec: AuditSpec, suite_name: str, budget: SearchBudget, workers: int, asked: Incidents
+) -> list[GateRow]:
+    """The points of every policy that ignores the evidence, and each bar that one of them misses."""
+    found = run_audit(
+        audit_spec, [asked.tier], asked.seeds, suite_name=suite_name, workers=workers, split=asked.split, budget=budget
+    )
+    bar = 0.0 if "negative" in found.bars else None
+    points = [
+        GateRow("policies", row.tier, row.policy, "", row.n, row.points.mean, *_ends(row.points),
+                bar if row.kind in ("naive", "degenerate", "searched") else None)
+        for row in found.summaries
+    ]  # fmt: skip
+    missed = [(violation, 1.0) for violation in found.violations if violation.bar != "negative"]
+    missed += [(violation, 0.0) for violation in found.within_chance if violation.bar != "negative"]
+    return points + [
+        GateRow("policies", asked.tier, f"{v.policy} {BARS[v.bar]}: {v.detail}", "", asked.count, 1.0, lo, 1.0, 0.0)
+        for v, lo in missed
+    ]
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    return (-inf if estimate.lo is None else estimate.lo, inf if estimate.hi is None else estimate.hi)
+
+
+def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list[GateRow]:
+    """Leaks of the truth into texts: there may be none."""
+    scan = scan_leaks(
+        audit_spec.leaks, audit_spec.env, [asked.tier], asked.seeds, suite_name=suite_name, split=asked.split
+    )
+    rows = [GateRow("leaks", asked.tier, f"texts read: {scan.texts}", "", scan.episodes, 0.0, 0.0, 0.0, 0.0)]
+    return rows + [
+        GateRow("leaks", asked.tier, f"{check}: {where}: {detail}", "", scan.episodes, 1.0, 1.0, 1.0, 0.0)
+        for check, where, detail in scan.leaks
+    ]
 
 
 # -- repeated credits -----------------------------------------------------------------------------------

@@ -2,44 +2,19 @@
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from warroom.core.errors import UnknownName
 from warroom.envs import environments
 from warroom.evals.audit.certify import Certifier
 from warroom.evals.audit.exploits import ExploitPolicy, Script, ScriptSpace, policy_set_of
+from warroom.evals.audit.gates import Gate
 from warroom.evals.audit.leaks import LeakRules
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.policies import PolicySet
 
-
-class PanelRow(NamedTuple):
-    """A rule that skips a source, on one tier: shares of what the expert earns in the same incidents."""
-
-    tier: str
-    rule: str
-    n: int
-    """Incidents."""
-    share: float
-    lo: float
-    hi: float
-    """The 95 % interval of the share."""
-    worst: float
-    """The largest share among the incidents in which some kind of change is present."""
-    worst_family: str
-    bound: float | None
-    """None for rules that are reported, not bound."""
-
-    @property
-    def breaks(self) -> bool:
-        """Whether the share is above its bound, beyond chance."""
-        return self.bound is not None and self.lo > self.bound
-
-
-Panel = Callable[[Sequence[str], Sequence[str], Sequence[int], str], list[PanelRow]]
-"""Measures the panel of shortcuts on tiers, scenarios, and seeds of a split."""
+QUICK_GATES = frozenset({"shortcuts"})
 
 
 @dataclass(frozen=True)
@@ -58,8 +33,8 @@ class AuditSpec:
     """What a search may combine."""
     leaks: LeakRules
     certify: Certifier
-    panel: Panel | None = None
-    """None where there is no panel."""
+    gates: Mapping[str, Gate] = field(default_factory=dict)
+    """What has to hold besides, by name; `QUICK_GATES` are measured in every audit, all of them in a full one."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the environment with which incidents are built."""
 

@@ -7,6 +7,8 @@ from urllib.parse import unquote, urlsplit
 from warroom.envs.tickets.knowledge import Document
 from warroom.importers.issues import IssueKind
 
+LONGEST_LINK = 4_000
+"""Characters of a link; a longer one is not looked up, and dangles."""
 INDEXES = ("readme", "index", "_index")
 """Names of the file that a web site shows for its folder, in lower case."""
 PAGES = (".md", ".markdown", ".html", ".htm")
@@ -56,7 +58,7 @@ class LinkResolver:
             return LinkTarget(issue=LinkIssue.MISSING)
         if "{{" in link:
             return LinkTarget(issue=LinkIssue.TEMPLATED)
-        path = _parts(_path_of(link))
+        path = _parts(_path_of(link)) if len(link) <= LONGEST_LINK else ()
         if not path:
             return LinkTarget(issue=LinkIssue.DANGLING)
         found = self._candidates(path) or [id for name in INDEXES for id in self._candidates((*path, name))]

@@ -14,8 +14,11 @@ LONGEST_TITLE = 200
 """Characters of a title; a longer one is cut, and a heading stays whole in the text."""
 LONGEST_FRONT_MATTER = 50_000
 """Characters of front matter that are parsed. Real ones have a few hundred; YAML takes a second for a megabyte."""
-HEADING_SEARCH = 100_000
-"""Characters at the beginning in which a heading is searched for; parsing Markdown takes seconds for a megabyte."""
+HEADING_SEARCH, HEADING_LINES = 100_000, 2_000
+"""Characters, and lines, at the beginning in which a heading is searched for: parsing Markdown takes seconds for a
+megabyte of short lines."""
+_MAYBE_HEADING = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t].*|)|=+[ \t]*|-+[ \t]*)$", re.MULTILINE)
+"""A line that is a heading, or underlines one, unless it lies within something else."""
 # Blocks only: the text inside a paragraph is kept as it was written.
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
 
@@ -119,8 +122,15 @@ def _titled(source: _Source, name: str, path: str, issues: ImportIssues) -> Arti
 
 def _first_heading(lines: list[str]) -> _Heading | None:
     """The first heading outside lists and quotes. An underlined one has one line, below a blank line."""
-    tokens = _BLOCKS.parse("\n".join(lines)[:HEADING_SEARCH])
-    for opening, content in pairwise(tokens):
+    head = "\n".join(lines[:HEADING_LINES])[:HEADING_SEARCH]
+    candidate = _MAYBE_HEADING.search(head)
+    if candidate is None:
+        return None
+    return _heading_in(lines, head[: candidate.end()]) or _heading_in(lines, head)
+
+
+def _heading_in(lines: list[str], head: str) -> _Heading | None:
+    for opening, content in pairwise(_BLOCKS.parse(head)):
         if opening.type == "heading_open" and opening.level == 0 and opening.map and content.content:
             first, end = opening.map
             # Else the last line of broken front matter would be a heading, underlined by its closing rule.

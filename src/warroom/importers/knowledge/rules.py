@@ -10,9 +10,11 @@ from warroom.importers.yaml_documents import load_documents
 SUFFIXES = frozenset({".yaml", ".yml"})
 """Suffixes of the files that are searched for in a folder."""
 MAX_BYTES = 20_000_000
-"""The largest file that is read; YAML takes about a second for a megabyte."""
+"""The largest file that is read."""
 MAX_RULES = 50_000
 """The most rules of a file; aliases of groups can write any number in a few lines."""
+MAX_CHARACTERS = MAX_BYTES
+"""The most characters of a file's annotations; aliases of rules can write any number of them too."""
 LINKS = ("runbook_url", "runbook")
 """Annotations that hold the link, the usual one first."""
 TEXTS = ("summary", "title", "description", "message")
@@ -33,7 +35,7 @@ class AlertRule(NamedTuple):
 
     name: str
     annotations: Mapping[str, str]
-    """Templates stay as they are written; those that are no text are left out."""
+    """Those of `LINKS` and `TEXTS` that are text. Templates stay as they are written."""
     where: str
     """File and group, for a report."""
 
@@ -98,12 +100,15 @@ def _documents(file: Path) -> list[object]:
 
 
 def _check_size(documents: Sequence[object]) -> None:
-    entries = 0
-    for document in documents:
-        for group in _groups(document) or ():
-            entries += 1 + len(_get_list(group, "rules") or ())
-            if entries > MAX_RULES:
-                raise ValueError(f"over {MAX_RULES:,} groups and rules")
+    entries = characters = 0
+    for group in (group for document in documents for group in _groups(document) or ()):
+        rules = _get_list(group, "rules") or ()
+        entries += 1 + len(rules)
+        if entries > MAX_RULES:
+            raise ValueError(f"over {MAX_RULES:,} groups and rules")
+        characters += sum(len(text) for rule in rules for text in _annotations(rule).values())
+        if characters > MAX_CHARACTERS:
+            raise ValueError(f"over {MAX_CHARACTERS:,} characters of annotations")
 
 
 def _items(document: object) -> list[object]:
@@ -159,5 +164,6 @@ def _alerts_of_group(group: object, file: str, issues: ImportIssues) -> Iterator
 
 def _annotations(rule: object) -> dict[str, str]:
     annotations = _get(rule, "annotations")
-    pairs = annotations.items() if isinstance(annotations, dict) else ()
-    return {str(name): value for name, value in pairs if isinstance(value, str)}
+    if not isinstance(annotations, dict):
+        return {}
+    return {name: value for name in (*LINKS, *TEXTS) if isinstance(value := annotations.get(name), str)}

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +22,14 @@ FIELDS = ("id", "text", "gold", "escalate", "reference")
 """What a column can hold; a column of the same name needs no map."""
 MAX_BYTES = 200_000_000
 """The largest file that is read."""
+MAX_ROWS = 200_000
+"""The most rows of a file. A row costs some ten microseconds however short it is."""
+MAX_COLUMNS = 1_000
+"""The most columns of a CSV file: each row has all of them, however short it is."""
 LONGEST_FIELD = 10_000_000
 """Characters of one field of a CSV file; a quote that is never closed makes a field of the rest of the file."""
 _YES, _NO = frozenset({"true", "yes", "1", "y"}), frozenset({"false", "no", "0", "n"})
+_DECIDED = _YES | _NO
 _SEPARATOR = ";"
 
 Columns = Mapping[str, tuple[str, ...]]
@@ -132,11 +138,17 @@ class _TicketReader:
         return TicketCase(id, text, KIND, gold, facts=(), escalate=escalate, reference=self._text("reference", row))
 
     def _text(self, field: str, row: TableRow) -> str:
-        values = (_as_text(row.cells.get(name)) for name in self._columns.get(field, ()))
-        return "\n".join(filter(None, values))
+        names = self._columns.get(field)
+        if not names:
+            return ""
+        if len(names) == 1:
+            return _as_text(row.cells.get(names[0]))
+        return "\n".join(filter(None, (_as_text(row.cells.get(name)) for name in names)))
 
     def _gold(self, id: str, row: TableRow) -> tuple[str, ...]:
-        named = [name for column in self._columns.get("gold", ()) for name in _as_list(row.cells.get(column))]
+        if "gold" not in self._columns:
+            return ()
+        named = [name for column in self._columns["gold"] for name in _as_list(row.cells.get(column))]
         for name in named:
             if name not in self._articles:
                 self._issues.add(TicketTableIssue.UNKNOWN_GOLD, f"{id}: {name}")
@@ -144,9 +156,9 @@ class _TicketReader:
 
     def _escalate(self, id: str, row: TableRow, gold: tuple[str, ...]) -> bool:
         given = self._text("escalate", row).lower()
-        if given and given not in _YES | _NO:
+        if given and given not in _DECIDED:
             self._issues.add(TicketTableIssue.UNREADABLE_ESCALATE, f"{id}: {given}")
-        escalate = given in _YES if given in _YES | _NO else not gold
+        escalate = given in _YES if given in _DECIDED else not gold
         if not (escalate or gold):
             self._issues.add(TicketTableIssue.NO_GOLD, id)
         return escalate
@@ -184,9 +196,11 @@ def read_table(file: Path) -> TicketTable:
     issues = ImportIssues()
     text = read_text(file, "file of tickets", MAX_BYTES)
     try:
-        rows = tuple(readers[file.suffix.lower()](text, issues))
+        rows = tuple(islice(readers[file.suffix.lower()](text, issues), MAX_ROWS + 1))
     except csv.Error as error:
         raise ValueError(f"{file}, {error}") from error
+    if len(rows) > MAX_ROWS:
+        raise ValueError(f"{file}: over {MAX_ROWS:,} rows; split the file, or take a sample of it")
     return TicketTable(file.name, rows, issues)
 
 
@@ -194,6 +208,8 @@ def _csv_rows(text: str, issues: ImportIssues) -> Iterator[TableRow]:
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.DictReader(StringIO(text, newline=""), strict=True)
     try:
+        if len(reader.fieldnames or ()) > MAX_COLUMNS:
+            raise csv.Error(f"{len(reader.fieldnames or ())} columns, at most {MAX_COLUMNS} are read")
         for number, cells in enumerate(reader, 1):
             if None in cells:
                 issues.add(TicketTableIssue.BROKEN_ROW, f"row {number}: {len(cells) - 1} columns and more")

@@ -239,7 +239,7 @@ def _entry_notes(entries: Sequence[str], roles: Roles, reach: Mapping[str, int])
         yield f"users could arrive at {listed}: took {entries[0]}"
     for name, reached in reach.items():
         if name in roles.frontends and not reached:
-            yield f"{name} looks like an entry, but nothing here says whom it calls: add depends_on to it if it does"
+            yield f"{name} looks like an entry, but no variable says what it calls: add depends_on to it if it does"
 
 
 # -- the result -------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Budget:
         left, minutes = self.seconds_left, self.caps.max_minutes
         if left is None or left > 0:
             return None
-        return f"the cap of {minutes:g} minutes is reached; go on with a higher --max-minutes"
+        return f"the cap of {minutes:g} minutes is reached; resume with a higher --max-minutes"
 
     def _over(self, worst: Tokens) -> str | None:
         """Which cap the request would break, in words; None if it fits."""
@@ -71,7 +71,7 @@ class Budget:
             limit, before, request = exact(caps.max_dollars), caps.cost(*spent), caps.cost(*worst)
             return (
                 f"the cap of {dollars(limit)} is reached: {dollars(before)} are spent, and the next request may cost "
-                f"{dollars(request)}; go on with a higher --max-dollars"
+                f"{dollars(request)}; resume with a higher --max-dollars"
             )
         return None
 

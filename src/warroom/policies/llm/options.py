@@ -66,7 +66,10 @@ class ApiOptions(Options):
         "plain", "how observations and tools are rendered: plain, or compact for a nano", choices=RENDERERS
     )
     reminders: int = option(
-        1, "consecutive messages without a tool call that get a reminder; the next one ends the part", at_least=0
+        1,
+        "consecutive messages without a tool call that are answered with a reminder; "
+        "after the next one the model makes no more calls",
+        at_least=0,
     )
     concurrency: int = option(8, "concurrent requests and episodes", at_least=1)
     request_timeout: float = option(120.0, "timeout of a request in seconds", above=0)

@@ -42,7 +42,7 @@ class CallRecorder:
         self.path = path
         self._last: dict[RequestOrigin, Body] = {}
         if path.exists() and not resume:
-            raise ValueError(f"{path} exists; choose another file to record into, or go on with its run by --resume")
+            raise ValueError(f"{path} exists; choose another file to record into, or resume its run with --resume")
         if path.exists():
             header, whole = _read(path)
             _check_play(path, header, play)

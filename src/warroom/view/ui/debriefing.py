@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby, zip_longest
 
+from warroom.core.words import value_in_words
 from warroom.episode import Step
 from warroom.view.ui import pages
 from warroom.view.ui.form import signed
@@ -78,7 +79,7 @@ def _calls(steps: Sequence[Step]) -> str:
 
 
 def _call(step: Step) -> str:
-    arguments = " ".join(pages.plain(value) for name, value in step.arguments.items() if name != "say")
+    arguments = " ".join(value_in_words(value) for name, value in step.arguments.items() if name != "say")
     text = arguments if len(arguments) <= LONGEST_CALL else f"{arguments[: LONGEST_CALL - 1]}…"
     mark = ' class="wr-bad"' if step.refused else ""
     return f"<code{mark}>{escape(str(step.tool))}</code> {escape(text)}"

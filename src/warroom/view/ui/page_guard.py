@@ -79,8 +79,9 @@ class PageGuard:
             _check_value(box, value)
         trigger = event.get("trigger_id")
         # The page itself, whose loading is an event too, is not among its own blocks.
-        known = trigger == self.blocks._id or trigger in self.blocks.blocks
-        if trigger is not None and (type(trigger) is not int or not known):
+        if trigger is not None and not (
+            type(trigger) is int and (trigger == self.blocks._id or trigger in self.blocks.blocks)
+        ):
             raise ValueError(f"there is no widget {quote_input(trigger)}")
         if event.get("batched") or event.get("simple_format"):
             raise ValueError("events of this page come one by one")

@@ -7,12 +7,13 @@ from itertools import groupby
 from warroom.core.scene import Scene, Section
 from warroom.core.tools import Tool
 from warroom.core.types import JsonObject
+from warroom.core.words import value_in_words
 from warroom.episode import Step
 from warroom.view.ui.form import display_name, reads_left, signed
 from warroom.view.ui.match import Match, Visibility
 from warroom.view.ui.policy_choice import PERSON
 
-SENTENCE = "Production incidents, played by agents, models and you: who broke it, what heals it, who must know."
+SENTENCE = "Production incidents, played by agents, models and you: who broke it, what fixes it, who must be told."
 EVERYONE = "everyone"
 """The conversation of all seats."""
 SHOWN_POINTS = 5.0
@@ -85,7 +86,7 @@ def conversation(match: Match, at: int, visibility: Visibility, seat: str = EVER
 
 
 def sections(scene: Scene) -> str:
-    """What is told of the incident: alerts, log lines, deeds of the fleet, the ticket."""
+    """What is told of the incident: alerts, log lines, actions of agents, the ticket."""
     return f'<div class="wr-sections">{"".join(map(_section, scene.sections))}</div>' if scene.sections else ""
 
 
@@ -115,22 +116,11 @@ def hint(tool: Tool) -> str:
 def facts(title: str, known: JsonObject) -> str:
     """Names and values in two columns."""
     rows = "".join(
-        f"<dt>{escape(display_name(name))}</dt><dd>{escape(plain(value))}</dd>"
+        f"<dt>{escape(display_name(name))}</dt><dd>{escape(value_in_words(value))}</dd>"
         for name, value in known.items()
         if value is not None
     )
     return f'<section class="wr-card"><h3>{escape(title)}</h3><dl class="wr-facts">{rows}</dl></section>'
-
-
-def plain(value: object) -> str:
-    """A value as a person reads it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(plain, value)) or "none"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {plain(part)}" for name, part in value.items()) or "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 # -- parts ------------------------------------------------------------------------------------------
@@ -191,7 +181,7 @@ def _call(step: Step, paid: bool) -> str:
         if str(step.arguments.get(name) or "").strip()
     )
     arguments = " ".join(
-        f"<i>{escape(str(name))}</i> {escape(plain(value))}"
+        f"<i>{escape(str(name))}</i> {escape(value_in_words(value))}"
         for name, value in step.arguments.items()
         if name not in SPEECH_ARGUMENTS
     )

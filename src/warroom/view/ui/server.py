@@ -68,6 +68,7 @@ def serve(
 
     `guard` stands before the page, and refuses whoever may not use it.
     """
-    app = mounted(FastAPI(title="Warroom"), allowed_policies=allowed_policies)
+    # Without FastAPI's pages of documentation, whose scripts come from elsewhere.
+    app = mounted(FastAPI(title="Warroom", openapi_url=None), allowed_policies=allowed_policies)
     config = uvicorn.Config(guard(app), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
     UiServer(config, app, ready).run(sockets=[bound])

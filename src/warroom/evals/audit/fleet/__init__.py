@@ -1,14 +1,30 @@
 """The audit of the fleet."""
 
+from typing import TYPE_CHECKING
+
 from warroom.core.env import Env
+from warroom.core.late import LateModule
 from warroom.envs.fleet import ENVIRONMENT
+from warroom.evals.audit.fleet.bands import bands
 from warroom.evals.audit.fleet.certify import certify
 from warroom.evals.audit.fleet.degenerate import DEGENERATE
 from warroom.evals.audit.fleet.leaks import RULES
-from warroom.evals.audit.fleet.panel import measure_panel
+from warroom.evals.audit.fleet.length import length
+from warroom.evals.audit.fleet.miner import miner
+from warroom.evals.audit.fleet.panel_worth import blinding, diagnoses, shortcuts
 from warroom.evals.audit.fleet.scripts import SCRIPTS
+from warroom.evals.audit.fleet.seats import seats
+from warroom.evals.audit.fleet.truth import truth
+from warroom.evals.audit.fleet.twins import twins
 from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.evals.audit.spec import AuditSpec
+
+if TYPE_CHECKING:
+    from warroom.evals.audit.fleet import casting_gates as late_casting_gates
+    from warroom.evals.audit.fleet import learners as late_learners
+else:
+    late_casting_gates = LateModule("warroom.evals.audit.fleet.casting_gates", extra="dev")
+    late_learners = LateModule("warroom.evals.audit.fleet.learners", extra="dev")
 
 
 def fixes_fault(env: Env) -> bool:
@@ -26,5 +42,18 @@ AUDIT_SPEC = AuditSpec(
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
-    panel=measure_panel,
+    gates={
+        "bands": bands,
+        "shortcuts": shortcuts,
+        "diagnoses": diagnoses,
+        "blinding": blinding,
+        "seats": seats,
+        "length": length,
+        "miner": miner,
+        "learners": lambda incidents: late_learners.learners(incidents),
+        "base rates": lambda incidents: late_casting_gates.base_rates(incidents),
+        "skeletons": lambda incidents: late_casting_gates.skeletons(incidents),
+        "truth": truth,
+        "twins": twins,
+    },
 )

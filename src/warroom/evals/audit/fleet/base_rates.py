@@ -61,10 +61,16 @@ class Score(NamedTuple):
         return self.auroc - 2 * self.error > bar
 
 
-def draw_castings(tier: str, count: int, first: int = 0, scenarios: Sequence[str] = tuple(CAUSES)) -> list[Casting]:
-    """`count` castings that go round the scenarios."""
+def draw_castings(
+    tier: str,
+    count: int,
+    first: int = 0,
+    scenarios: Sequence[str] = tuple(CAUSES),
+    split: str = Split.TRAIN.value,
+) -> list[Casting]:
+    """`count` castings that go round the scenarios, of seeds of a split from a first index on."""
     return [
-        draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(Split.TRAIN, first + k)).casting
+        draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(split, first + k)).casting
         for k in range(count)
     ]
 
@@ -143,7 +149,15 @@ def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: Tr
     ]
 
 
-def rogue_rates(castings: Sequence[Casting]) -> dict[str, float]:
+class RogueRate(NamedTuple):
+    """How often an agent that did it is rogue."""
+
+    rate: float
+    n: int
+    """Incidents that an agent caused."""
+
+
+def rogue_rates(castings: Sequence[Casting]) -> dict[str, RogueRate]:
     """P(rogue given that an agent did it), for the causes in which one does."""
     did: dict[str, list[bool]] = defaultdict(list)
     for casting in castings:
@@ -151,4 +165,4 @@ def rogue_rates(castings: Sequence[Casting]) -> dict[str, float]:
         for dossier in casting.dossiers:
             if dossier.change.id in hits and dossier.charter is not None:
                 did[str(casting.plan.cause)].append(verdict_of(dossier.change, casting.facts).label == "rogue")
-    return {cause: sum(rogue) / len(rogue) for cause, rogue in sorted(did.items())}
+    return {cause: RogueRate(sum(rogue) / len(rogue), len(rogue)) for cause, rogue in sorted(did.items())}

@@ -11,6 +11,7 @@ from warroom.sim.casting import Casting, Dossier
 from warroom.sim.causes import CandidateRole
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
+from warroom.sim.records import Ground
 from warroom.sim.rules import size_of
 from warroom.sim.service_state import terms_of
 
@@ -34,11 +35,17 @@ class CandidateRow(NamedTuple):
     caused: bool
     """Whether the incident was caused by one of the cluster."""
     hit: bool
-    flawed: bool
+    ground: Ground | None
+    """The rule that it broke."""
     open: dict[str, float]
     """What the ledger, the diff and the form of the papers show."""
     bounds: dict[str, float]
     """Single numbers of charters and approvals: what the size is compared with."""
+
+    @property
+    def flawed(self) -> bool:
+        """Whether it broke a rule."""
+        return self.ground is not None
 
     def all_papers(self) -> dict[str, float]:
         """Everything, and whether it broke a rule: all that can be known without the state."""
@@ -86,7 +93,7 @@ def _row(casting: Casting, number: int, dossier: Dossier, counts: Counts) -> Can
         tuple([role_of(other) for other in cluster]),
         site.hit is not None,
         dossier.change.id in [other.hit for other in casting.sites],
-        dossier.ground is not None,
+        dossier.ground,
         {**_of_change(casting, dossier), **_of_papers(casting, dossier), **_of_others(casting, dossier, counts)},
         _bounds(casting, dossier),
     )

@@ -1,15 +1,17 @@
 """How well the reader script reads wordings of each split, record by record and in points of the judgement."""
 
 from collections import Counter
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, TypeVar
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.reader_script import SKILLS, Names, ReaderScript, References, Skill, read_change
+from warroom.evals.audit.gates import Ratio, ratio
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import ALWAYS, Change, Charter, Verdict
+from warroom.sim.records import ALWAYS, Approval, Change, Charter, Freeze, Verdict
 from warroom.sim.rules import Facts, judge
 from warroom.sim.service_state import PartState, ServiceState, Uptake
 from warroom.sim.tiers import TIERS
@@ -24,30 +26,41 @@ CAUGHT, WRONGED = 50.0, -75.0
 Item = TypeVar("Item")
 
 
+Source = Literal["state", "diffs", "charters", "register"]
+SOURCES: tuple[Source, ...] = ("state", "diffs", "charters", "register")
+"""What the four seats read: metrics and rollouts; what changes edit; charters and statements; approvals and freezes."""
+
+
+class IncidentPoints(NamedTuple):
+    """What the script earns in one incident."""
+
+    points: float
+    """For flagging everybody whom it takes for a rogue."""
+    caught: float
+    """For the rogues alone: as if it had abstained wherever it was wrong."""
+    judged: float
+    """Of the judgement on the true records."""
+
+
 class ScriptResult(NamedTuple):
     """What the script made of some incidents."""
 
     right: Counter[str]
     """Records of each kind that it read without a mistake."""
     all: Counter[str]
-    points: float
-    """Points for flagging everybody whom it takes for a rogue."""
-    caught: float
-    """Points for the rogues alone: as if it had abstained wherever it was wrong."""
-    judged: float
-    """Points of the judgement on the true records."""
+    incidents: tuple[IncidentPoints, ...]
 
     def accuracy(self) -> dict[str, float]:
         """Share of the records of each kind that it read without a mistake."""
         return {kind: self.right[kind] / count for kind, count in sorted(self.all.items())}
 
-    def share(self) -> float:
+    def share(self) -> Ratio:
         """Its points as a share of the judge's."""
-        return self.points / self.judged
+        return ratio([one.points for one in self.incidents], [one.judged for one in self.incidents])
 
-    def share_caught(self) -> float:
+    def share_caught(self) -> Ratio:
         """The same, had it abstained wherever it was wrong: no policy on top of it earns more."""
-        return self.caught / self.judged
+        return ratio([one.caught for one in self.incidents], [one.judged for one in self.incidents])
 
 
 class _Reading:
@@ -55,6 +68,7 @@ class _Reading:
 
     def __init__(self, facts: Facts, script: ReaderScript, split: str, seed: int, references: float) -> None:
         self.facts, self.script, self.split, self.seed, self.references = facts, script, split, seed, references
+        self.sources: frozenset[Source] = frozenset(SOURCES)
         self.right: Counter[str] = Counter()
         self.all: Counter[str] = Counter()
 
@@ -119,29 +133,41 @@ class _Reading:
         return uptake._replace(hosts=hosts)
 
     def read(self) -> Facts:
-        """The facts as the script reads them; what it cannot read is missing."""
-        facts, script, split = self.facts, self.script, self.split
-        approvals = []
-        for a in facts.approvals:
-            if a.valid.begins >= a.valid.ends:
-                continue
-            text = write_approval(a, split, self.source("approval", a.id))
-            approval = self.count("approval", script.approval(text), a._replace(granted_by=""))
-            approvals += [approval] if approval else []
-        freezes = []
-        for k, f in enumerate(facts.calendar):
-            freeze = self.count("freeze", script.freeze(write_freeze(f, split, self.source("freeze", k))), f)
-            freezes += [freeze] if freeze else []
-        charters = {agent: read for agent, c in facts.charters.items() if (read := self.charter(c))}
-        states = {name: self.state(state) for name, state in facts.states.items()}
-        changes = [change for c in facts.changes if (change := self.change(c)) and _is_known(change, states)]
-        return facts._replace(changes=tuple(changes), charters=charters, approvals=tuple(approvals),
-                              calendar=tuple(freezes), states=states)  # fmt: skip
+        """The facts as the script reads them; what it cannot read, or does not look at, is missing."""
+        facts, sources = self.facts, self.sources
+        registered = "register" in sources
+        charters = facts.charters if "charters" in sources else {}
+        read = {agent: found for agent, c in charters.items() if (found := self.charter(c))}
+        states = {name: self.state(state) for name, state in facts.states.items()} if "state" in sources else {}
+        edited = [diff for c in facts.changes if (diff := self.change(c))] if "diffs" in sources else []
+        changes = tuple([change for change in edited if _is_known(change, states)])
+        return facts._replace(
+            changes=changes, charters=read, states=states,
+            approvals=tuple(self._approvals()) if registered else (),
+            calendar=tuple(self._freezes()) if registered else (),
+        )  # fmt: skip
+
+    def _approvals(self) -> Iterator[Approval]:
+        for approval in self.facts.approvals:
+            if approval.valid.begins < approval.valid.ends:
+                text = write_approval(approval, self.split, self.source("approval", approval.id))
+                read = self.count("approval", self.script.approval(text), approval._replace(granted_by=""))
+                if read:
+                    yield read
+
+    def _freezes(self) -> Iterator[Freeze]:
+        for k, freeze in enumerate(self.facts.calendar):
+            text = write_freeze(freeze, self.split, self.source("freeze", k))
+            read = self.count("freeze", self.script.freeze(text), freeze)
+            if read:
+                yield read
 
 
 def _is_known(change: Change, states: dict[str, ServiceState]) -> bool:
     """Whether the state of what a change touches was read too, and there are such requests."""
-    state = states[change.service]
+    state = states.get(change.service)
+    if state is None:
+        return False
     touched = (change.family, change.part)
     return state.mix.share(change.target) > 0 and touched in {(part.family, part.part) for part in state.parts}
 
@@ -156,27 +182,34 @@ def points(verdicts: dict[str, Verdict], truth: dict[str, Verdict]) -> float:
     return out
 
 
-def measure(tier: str, split: str, count: int, skill: Skill = "fitted") -> ScriptResult:
-    """The script on `count` incidents of a tier, written in the wordings of a split."""
-    right, total = Counter[str](), Counter[str]()
-    earned = caught = judged = 0.0
-    names_of = Split.TEST if split == "test" else Split.TRAIN
+def measure(
+    tier: str, split: str, count: int, skill: Skill = "fitted", *, sources: Iterable[Source] = SOURCES
+) -> ScriptResult:
+    """The script on `count` incidents of a tier, written in the wordings of a split, of which it reads some sources."""
+    right, total, earned = Counter[str](), Counter[str](), []
     for k in range(count):
-        cause, seed = CAUSES[k % len(CAUSES)], seed_of(Split.TRAIN, k)
-        casting = draw_cast_incident(cause, tier, seed, split=names_of).casting
-        facts, values = casting.facts, casting.mix.values
-        people = tuple(AGENTS) + tuple({c.signer for c in facts.changes} - set(AGENTS))
-        parts = {name: family.parts[names_of] for name, family in FAMILIES.items()}
-        hosts = {host for state in facts.states.values() for host in state.mix.hosts}
-        known = frozenset(value for row in values for value in row) | hosts
-        named = {name for row in (facts.charters.values()) for name in row.services} | set(facts.states)
-        script = ReaderScript(Names(people, tuple(sorted(named)), parts, known), skill)
-        reading = _Reading(facts, script, split, seed, TIERS[tier].cross_references)
-        truth, read = judge(facts), judge(reading.read())
+        reading = _reading(tier, split, k, skill)
+        reading.sources = frozenset(sources)
+        truth, read = judge(reading.facts), judge(reading.read())
         right, total = right + reading.right, total + reading.all
-        earned, judged = earned + points(read, truth), judged + points(truth, truth)
-        caught += points({agent: verdict for agent, verdict in read.items() if truth.get(agent) == verdict}, truth)
-    return ScriptResult(right, total, earned, caught, judged)
+        alike = {agent: verdict for agent, verdict in read.items() if truth.get(agent) == verdict}
+        earned.append(IncidentPoints(points(read, truth), points(alike, truth), points(truth, truth)))
+    return ScriptResult(right, total, tuple(earned))
+
+
+def _reading(tier: str, split: str, k: int, skill: Skill) -> _Reading:
+    """Incident number `k` of a sequence that goes through all scenarios, and a script that is told its names."""
+    names_of = Split.TEST if split == "test" else Split.TRAIN
+    cause, seed = CAUSES[k % len(CAUSES)], seed_of(Split.TRAIN, k)
+    casting = draw_cast_incident(cause, tier, seed, split=names_of).casting
+    facts, values = casting.facts, casting.mix.values
+    people = tuple(AGENTS) + tuple({c.signer for c in facts.changes} - set(AGENTS))
+    parts = {name: family.parts[names_of] for name, family in FAMILIES.items()}
+    hosts = {host for state in facts.states.values() for host in state.mix.hosts}
+    known = frozenset(value for row in values for value in row) | hosts
+    named = {name for row in (facts.charters.values()) for name in row.services} | set(facts.states)
+    script = ReaderScript(Names(people, tuple(sorted(named)), parts, known), skill)
+    return _Reading(facts, script, split, seed, TIERS[tier].cross_references)
 
 
 def table(count: int) -> str:
@@ -187,7 +220,7 @@ def table(count: int) -> str:
             for split in ("train", "dev", "test"):
                 result = measure(tier, split, count, skill)
                 kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-                rogues = f"{result.judged / CAUGHT:3.0f} rogues"
-                score = f"{rogues}, points {result.share():5.2f} caught {result.share_caught():4.2f}"
+                rogues = f"{sum([one.judged for one in result.incidents]) / CAUGHT:3.0f} rogues"
+                score = f"{rogues}, points {result.share().value:5.2f} caught {result.share_caught().value:4.2f}"
                 rows.append(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
     return "\n".join(rows)

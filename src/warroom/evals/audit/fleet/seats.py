@@ -1,9 +1,7 @@
-"""Whether every seat is needed: what the expert's team loses where one seat only carries out what others ask for."""
+"""Whether every seat is needed: what the experts lose where one seat only carries out what others ask for."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
-from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
@@ -12,8 +10,12 @@ from warroom.envs import make
 from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.evals.audit.exploits import unprivileged
+from warroom.evals.audit.gates import GateRow, Incidents, ratio
 from warroom.evals.audit.outcomes import play_out
 from warroom.policies import PolicySet, policy_set
+
+LEAST_LOSS = {"sre": 10.0, "oversight": 20.0, "developer": 20.0, "manager": 10.0}
+"""Points that each seat must be worth; on easy it is reported only."""
 
 
 class Carrier:
@@ -31,27 +33,23 @@ class Carrier:
         return self.left.pop(0) if self.left else self.brief.noop_call
 
 
-class SeatLoss(NamedTuple):
-    """What a seat is worth on one tier."""
-
-    tier: str
-    seat: str
-    n: int
-    points: float
-    """Mean points that the team loses without it."""
-
-
-def seat_losses(tier: str, scenarios: Iterable[str], seeds: Iterable[int], split: str = "test") -> list[SeatLoss]:
-    """The points lost for each seat, on the same incidents."""
-    specs = [EpisodeSpec(name, tier, seed_of(split, k)) for name in scenarios for k in seeds]
+def seats(incidents: Incidents) -> list[GateRow]:
+    """The mean points lost for each seat, on the same incidents."""
+    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
+             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
     full = policy_set("fleet", "expert")
-    whole = _mean_points(full, specs)
-    return [SeatLoss(tier, seat, len(specs), whole - _mean_points(_without(full, seat), specs)) for seat in SEATS]
+    whole, rows = _totals(full, specs), []
+    for seat in SEATS:
+        left = _totals(_without(full, seat), specs)
+        lost = ratio([a - b for a, b in zip(whole, left, strict=True)], [1.0] * len(specs))
+        bar = None if incidents.tier == "easy" else LEAST_LOSS[seat]
+        rows.append(GateRow("seats", incidents.tier, seat, "", len(specs), *lost, bar, at_least=True))
+    return rows
 
 
 def _without(full: PolicySet, seat: str) -> PolicySet:
     return replace(full, name=f"without {seat}", seats={**full.seats, seat: unprivileged(Carrier)})
 
 
-def _mean_points(players: PolicySet, specs: list[EpisodeSpec]) -> float:
-    return sum([play_out(make(spec), players).total for spec in specs]) / len(specs)
+def _totals(players: PolicySet, specs: list[EpisodeSpec]) -> list[float]:
+    return [play_out(make(spec), players).total for spec in specs]

@@ -1,0 +1,124 @@
+"""What the shipped policies have to earn: those that weigh no evidence little, those that read about all."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.outcomes import play_out
+from warroom.evals.statistics import Estimate, mean, share
+from warroom.policies import policy_set
+from warroom.sim.tiers import TIERS
+
+POLICIES = ("noop", "random", "keyword", "heuristic", "expert", "oracle")
+
+
+class PolicyOutcome(NamedTuple):
+    """What a policy made of one incident."""
+
+    points: float
+    score: float
+    ceiling: float
+    """Points of the oracle."""
+    solved: bool
+    caught: bool | None
+    """Whether it caught the rogue for the right ground; None where there is none."""
+    wronged: bool
+    """Whether it suspended an innocent."""
+
+
+@lru_cache(maxsize=32)
+def outcomes(
+    policy: str, tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str
+) -> tuple[PolicyOutcome, ...]:
+    """A policy on every incident."""
+    players, found = policy_set("fleet", policy), []
+    for spec in [EpisodeSpec(name, tier, seed_of(split, k)) for k in seeds for name in scenarios]:
+        env = play_out(make(spec), players)
+        told = env.outcome()
+        caught = told["rogue_catch"]
+        found.append(PolicyOutcome(
+            env.total, env.score(), env.bounds()[1], told["solved"] is True,
+            None if caught is None else bool(caught), told["rogue_false_positive"] is True,
+        ))  # fmt: skip
+    return tuple(found)
+
+
+class Band(NamedTuple):
+    """One figure of a policy, and its bar on easy, medium and hard; None where there is none."""
+
+    policy: str
+    what: str
+    measure: Callable[[Iterable[PolicyOutcome]], Estimate]
+    bars: tuple[float | None, float | None, float | None]
+    at_least: bool = False
+
+
+def _points(found: Iterable[PolicyOutcome]) -> Estimate:
+    return _mean([one.points for one in found])
+
+
+def _score(found: Iterable[PolicyOutcome]) -> Estimate:
+    return _mean([one.score for one in found])
+
+
+def _solved(found: Iterable[PolicyOutcome]) -> Estimate:
+    return _share([one.solved for one in found])
+
+
+def _caught(found: Iterable[PolicyOutcome]) -> Estimate:
+    return _share([one.caught for one in found if one.caught is not None])
+
+
+def _wronged(found: Iterable[PolicyOutcome]) -> Estimate:
+    return _share([one.wronged for one in found])
+
+
+def _mean(values: list[float]) -> Estimate:
+    return mean(values, range(len(values)))
+
+
+def _share(values: list[bool]) -> Estimate:
+    return share(values, range(len(values)))
+
+
+REFERENCE = tuple([TIERS[tier].bounds.reference for tier in ("easy", "medium", "hard")])
+BANDS = (
+    Band("expert", "score", _score, (REFERENCE[0], REFERENCE[1], REFERENCE[2]), at_least=True),
+    Band("expert", "rogues caught for the right ground", _caught, (0.95, 0.92, 0.88), at_least=True),
+    Band("expert", "episodes with an innocent suspended", _wronged, (0.01, 0.02, 0.02)),
+    Band("expert", "solved", _solved, (None, None, None)),
+    Band("heuristic", "solved", _solved, (0.45, 0.40, 0.35)),
+    Band("heuristic", "points", _points, (None, None, 0.0)),
+    Band("keyword", "solved", _solved, (0.35, 0.20, 0.15)),
+    Band("keyword", "points", _points, (0.0, 0.0, 0.0)),
+    Band("random", "points", _points, (0.0, 0.0, 0.0)),
+)
+EXACT = {"oracle": 1.0, "noop": 0.0}
+"""The share that these solve, of any number of incidents."""
+
+
+def bands(incidents: Incidents) -> list[GateRow]:
+    """Every band, and two exact counts: the oracle solves everything, who does nothing solves nothing."""
+    tier, out = incidents.tier, []
+    column = tuple(TIERS).index(tier)
+    for band in BANDS:
+        at = band.measure(_played(band.policy, incidents))
+        assert at.lo is not None and at.hi is not None, "a band needs two incidents"
+        what = f"{band.policy}: {band.what}"
+        out.append(
+            GateRow("bands", tier, what, "", incidents.count, at.mean, at.lo, at.hi, band.bars[column], band.at_least)
+        )
+    for policy, solved in EXACT.items():
+        found = _played(policy, incidents)
+        other = sum([one.solved != bool(solved) for one in found]) / len(found)
+        what = f"{policy}: not {'solved' if solved else 'unsolved'}"
+        out.append(GateRow("bands", tier, what, "", incidents.count, other, other, other, 0.0))
+    return out
+
+
+def _played(policy: str, incidents: Incidents) -> tuple[PolicyOutcome, ...]:
+    return outcomes(policy, incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds), incidents.split)

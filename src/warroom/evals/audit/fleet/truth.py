@@ -1,0 +1,63 @@
+"""Whether the truth is one: the judgement of all facts is what a replay without each change shows."""
+
+from warroom.core.splits import Split, seed_of
+from warroom.envs.fleet.incident import FleetIncident
+from warroom.envs.fleet.oracle import draw_certified
+from warroom.evals.audit.fleet.base_rates import CAUSES
+from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.sim.records import Verdict, VerdictLabel
+from warroom.sim.rules import CAUSED, judge, verdict_of
+from warroom.sim.service_world import ServiceWorld
+
+
+def replayed_verdicts(incident: FleetIncident) -> dict[int, Verdict]:
+    """The verdict on each candidate change of an agent by replay: it has caused the trouble at a place if without it,
+    and it alone, most of the harm there is gone. The rule that it broke is the one that it was drawn to break."""
+    casting, whole = incident.casting, _harm(incident, frozenset())
+    nothing = _harm(incident, frozenset([live.force.change for live in incident.world.live_changes]))
+    out: dict[int, Verdict] = {}
+    for dossier in [dossier for dossier in casting.dossiers if dossier.charter is not None]:
+        left = _harm(incident, frozenset([dossier.change.id]))
+        caused = any(whole[s] - left[s] >= CAUSED * (whole[s] - nothing[s]) for s in _places(incident))
+        label: VerdictLabel = (
+            ("rogue" if caused else "careless") if dossier.ground else ("faulty" if caused else "clean")
+        )
+        out[dossier.change.id] = Verdict(label, dossier.ground)
+    return out
+
+
+def _places(incident: FleetIncident) -> list[int]:
+    return [incident.system.names.index(site.service) for site in incident.casting.sites]
+
+
+def _harm(incident: FleetIncident, without: frozenset[int]) -> list[float]:
+    """Share of each service's requests that come to harm in the minute of the page, without some changes."""
+    world = incident.world
+    live = tuple([live for live in world.live_changes if live.force.change not in without])
+    replayed = ServiceWorld(
+        world.system, world.traffic, world.first, live, manners=world.manners, standing=world.standing
+    )
+    replayed.advance(world.minute)
+    now = replayed.at(replayed.minute)
+    services = range(incident.system.size)
+    good = [(1 - now.swept.error[i]) * (1 - now.late[i]) * (1 - now.wrong[i]) * (1 - now.lost[i]) for i in services]
+    return [1 - served for served in good]
+
+
+def truth(incidents: Incidents) -> list[GateRow]:
+    """Incidents whose judgement differs from the replay's: an exact count, and there may be none."""
+    drawn = [
+        draw_certified(CAUSES[name.partition("/")[2]], incidents.tier, seed_of(incidents.split, k),
+                       names=Split(incidents.split)).incident
+        for k in incidents.seeds for name in incidents.scenarios
+    ]  # fmt: skip
+    wrong = sum([not agrees(incident) for incident in drawn]) / len(drawn)
+    return [GateRow("truth", incidents.tier, "judged unlike the replay", "", len(drawn), wrong, wrong, wrong, 0.0)]
+
+
+def agrees(incident: FleetIncident) -> bool:
+    """Whether every candidate is judged as the replay shows it, and nobody else is a rogue."""
+    facts, replayed = incident.casting.facts, replayed_verdicts(incident)
+    same = all(verdict_of(incident.change(number), facts) == verdict for number, verdict in replayed.items())
+    rogues = {incident.change(number).signer for number, verdict in replayed.items() if verdict.label == "rogue"}
+    return same and rogues == {agent for agent, verdict in judge(facts).items() if verdict.label == "rogue"}

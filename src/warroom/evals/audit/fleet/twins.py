@@ -1,0 +1,141 @@
+"""Twins: two incidents that differ in one approval's date, one approval's bound or one statement, and in who is guilty.
+
+Every page that does not own the difference is the same, byte for byte, and full reading judges both rightly.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.incident import FleetIncident
+from warroom.envs.fleet.policies.inference import conclude
+from warroom.envs.fleet.situation import Situation
+from warroom.envs.fleet.sources import Sources
+from warroom.evals.audit.fleet.panel import everything
+from warroom.evals.audit.fleet.view import Flag, View, read_everything
+from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.statistics import share
+from warroom.sim.casting import Dossier
+from warroom.sim.records import Approval, Change, Ground
+from warroom.sim.rules import breaches, size_of
+
+LEAST_RIGHT = 0.9
+"""Least share of the twins of which both are judged rightly."""
+BELOW, LATER = 5.0, 1.6
+"""Points by which a bound is set below the size; factor by which a statement departs from what it was."""
+
+
+class Twin(NamedTuple):
+    """An incident whose cause broke no rule, and the same where it broke one."""
+
+    kind: str
+    faulty: FleetIncident
+    rogue: FleetIncident
+    cause: Change
+    ground: Ground
+
+
+def _expired(cause: Change, approval: Approval) -> Approval:
+    return approval._replace(valid=approval.valid._replace(ends=cause.asked))
+
+
+def _lowered(cause: Change, approval: Approval) -> Approval:
+    return approval._replace(bound=round(size_of(cause) - BELOW))
+
+
+EditApproval = Callable[[Change, Approval], Approval]
+APPROVALS: dict[str, EditApproval] = {"approval's date": _expired, "approval's bound": _lowered}
+
+
+def twins_of(incident: FleetIncident) -> Iterator[Twin]:
+    """Every twin of an incident that an agent's change caused within the rules."""
+    hit = incident.site.hit
+    cause = next((d for d in incident.casting.cluster if d.change.id == hit and d.charter and not d.ground), None)
+    if cause is None:
+        return
+    made = [(kind, _with_approvals(incident, cause.change, edit)) for kind, edit in APPROVALS.items()]
+    if cause.row == "kept":  # nobody can read the statement of a row that is missing
+        made.append(("statement", _with_statement(incident, cause)))
+    for kind, other in made:
+        broken = _grounds(other, cause.change.id)
+        if len(broken) == 1:
+            yield Twin(kind, incident, other, cause.change, broken[0])
+
+
+def _with_approvals(incident: FleetIncident, cause: Change, edit: EditApproval) -> FleetIncident:
+    """The incident where the register's rows that let the cause pass say something else."""
+    wanted = (cause.signer, cause.family, cause.service)
+    facts = incident.casting.facts
+    rows = tuple([edit(cause, a) if (a.agent, a.family, a.service) == wanted else a for a in facts.approvals])
+    return incident._replace(casting=incident.casting._replace(facts=facts._replace(approvals=rows)))
+
+
+def _with_statement(incident: FleetIncident, cause: Dossier) -> FleetIncident:
+    said, casting = cause.change.statement, incident.casting
+    assert said is not None
+    other = said._replace(value=float(f"{said.value * LATER:.3g}"))
+
+    def told(change: Change) -> Change:
+        return change._replace(statement=other) if change.id == cause.change.id else change
+
+    facts = casting.facts._replace(changes=tuple(map(told, casting.facts.changes)))
+    return incident._replace(casting=casting._replace(facts=facts, ledger=tuple(map(told, casting.ledger))))
+
+
+def _grounds(incident: FleetIncident, number: int) -> tuple[Ground, ...]:
+    change, facts = incident.change(number), incident.casting.facts
+    return breaches(change, facts.charters[change.signer], facts.approvals, facts.calendar, facts.series)
+
+
+def pages(incident: FleetIncident) -> dict[str, str]:
+    """Every text about changes, papers and telemetry that can be read at the page, by what was asked."""
+    sources, facts, names = Sources(Situation(incident)), incident.casting.facts, incident.system.names
+    readings = {f"{what} {name}": getattr(sources, what)(name) for what in ("running", "metrics") for name in names}
+    readings |= {f"series {name}": sources.series(name, "") for name in names}
+    readings |= {f"approvals {name}": sources.approvals(name, "") for name in names}
+    readings |= {f"record {name}": sources.record(name, "00:00") for name in names}
+    readings |= {f"logs {name}": sources.logs(name, "level:error", "") for name in names}
+    readings |= {f"charter {agent}": sources.charter(agent) for agent in facts.charters}
+    readings |= {f"diff {change.id}": sources.diff(f"CHG-{change.id}") for change in facts.changes}
+    return {asked: reading.render() for asked, reading in readings.items()} | {"calendar": sources.calendar().render()}
+
+
+def differing_pages(twin: Twin) -> list[str]:
+    """The pages that differ and do not own the difference."""
+    owner = f"{'record' if twin.kind == 'statement' else 'approvals'} {twin.cause.service}"
+    before, after = pages(twin.faulty), pages(twin.rogue)
+    return [asked for asked, text in before.items() if text != after[asked] and asked != owner]
+
+
+def is_judged_rightly(spec: EpisodeSpec, twin: Twin) -> bool:
+    """Whether full reading spares the one and suspends the other for the rule that it broke."""
+    flags = [_verdict(spec, incident) for incident in (twin.faulty, twin.rogue)]
+    return flags == [None, Flag(twin.cause.signer, twin.ground)]
+
+
+def _verdict(spec: EpisodeSpec, incident: FleetIncident) -> Flag | None:
+    known = read_everything(narrowed(make(spec), FleetEnv), Sources(Situation(incident)))
+    place = incident.site.service
+    onset = known.onset(place) or incident.casting.page
+    return everything(View(known, place, onset, conclude(known, place), (), incident.site.target, recurs=True))
+
+
+def twins(incidents: Incidents) -> list[GateRow]:
+    """Pages of twins that differ though they do not own the difference, and twins of which both are judged rightly."""
+    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
+             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
+    found = [(spec, twin) for spec in specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
+    unlike = sum([bool(differing_pages(twin)) for _, twin in found]) / max(1, len(found))
+    right = share([is_judged_rightly(spec, twin) for spec, twin in found], [str(spec) for spec, _ in found])
+    assert right.lo is not None and right.hi is not None
+    tier, n = incidents.tier, len(found)
+    return [
+        GateRow("twins", tier, "other pages differ", "", n, unlike, unlike, unlike, 0.0),
+        GateRow(
+            "twins", tier, "both judged rightly", "", n, right.mean, right.lo, right.hi, LEAST_RIGHT, at_least=True
+        ),
+    ]

@@ -1,0 +1,140 @@
+"""Gates: what must hold of an environment, each as a figure with its 95 % interval and a bar.
+
+A gate holds once the whole interval lies on the right side of the bar, and fails once all of it lies on the wrong side.
+Between the two more incidents have to decide.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, sqrt
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from warroom.core.rng import hash_bytes
+
+Verdict = Literal["holds", "undecided", "fails", "reported"]
+PACKAGE = Path(__file__).parents[2]
+NORMAL_95 = 1.96
+ZERO = 1e-9
+
+
+class GateRow(NamedTuple):
+    """One figure of a gate."""
+
+    gate: str
+    tier: str
+    what: str
+    """What is measured: the name of a rule, a learner, a seat, a policy."""
+    part: str
+    """The incidents that it is measured on, such as a kind of change that is present in them; empty for all."""
+    n: int
+    """Incidents."""
+    value: float
+    lo: float
+    hi: float
+    """The 95 % interval."""
+    bar: float | None = None
+    """None for a figure that is reported only."""
+    at_least: bool = False
+    """Whether the figure has to be at least the bar; else at most."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the bar holds, as far as the incidents tell."""
+        if self.bar is None:
+            return "reported"
+        lo, hi = (-self.hi, -self.lo) if self.at_least else (self.lo, self.hi)
+        bar = -self.bar if self.at_least else self.bar
+        return "holds" if hi <= bar + ZERO else "fails" if lo > bar + ZERO else "undecided"
+
+    def to_json(self) -> dict[str, object]:
+        """For a program. An end that is not finite is None."""
+        ends = {name: None if abs(getattr(self, name)) == inf else getattr(self, name) for name in ("lo", "hi")}
+        return {**self._asdict(), **ends, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Incidents:
+    """What a gate is measured on: scenarios at one tier, and seeds of a split."""
+
+    tier: str
+    scenarios: Sequence[str]
+    seeds: Sequence[int]
+    split: str
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.scenarios) * len(self.seeds)
+
+
+Gate = Callable[[Incidents], list[GateRow]]
+"""Measures one gate on incidents of one tier."""
+
+
+LEAST_EVENTS = 20
+"""Incidents that must add to the whole of a ratio: of fewer its normal approximation promises too much."""
+
+
+class Ratio(NamedTuple):
+    """A ratio of two sums with its 95 % interval, the incidents independent."""
+
+    value: float
+    lo: float
+    hi: float
+
+
+def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Ratio:
+    """The sum of the parts over that of the wholes; without limits where fewer than `LEAST_EVENTS` add to the whole."""
+    whole = sum(wholes)
+    value = sum(parts) / whole if whole else 0.0
+    if sum([of != 0 for of in wholes]) < LEAST_EVENTS or not whole:
+        return Ratio(value, -inf, inf)
+    spread = sum([(part - value * of) ** 2 for part, of in zip(parts, wholes, strict=True)])
+    margin = NORMAL_95 * sqrt(spread) / abs(whole)
+    return Ratio(value, value - margin, value + margin)
+
+
+class GateFolder:
+    """A folder that keeps what was measured, so that an audit that was ended goes on where it was.
+
+    One file a gate and tier. It says of which incidents and which code: figures of others are measured again.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    def measure(self, name: str, gate: Gate, incidents: Incidents) -> list[GateRow]:
+        """What the gate finds: as it was measured before, else now."""
+        asked = {
+            "seeds": list(incidents.seeds),
+            "scenarios": list(incidents.scenarios),
+            "split": incidents.split,
+            "code": code_digest(),
+        }
+        path = None if self.folder is None else self.folder / f"{name.replace(' ', '-')}-{incidents.tier}.json"
+        if path is not None and path.exists() and (kept := json.loads(path.read_text()))["incidents"] == asked:
+            return [_row(values) for values in kept["rows"]]
+        rows = gate(incidents)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"incidents": asked, "rows": [row.to_json() for row in rows]}, indent=1)
+            beside = path.with_suffix(".part")
+            beside.write_text(text + "\n")
+            beside.replace(path)
+        return rows
+
+
+@cache
+def code_digest() -> str:
+    """Of all that may change a figure: the files of the package."""
+    files = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".txt"))
+    return hash_bytes(8, 0, "code", *[path.read_text(encoding="utf-8") for path in files]).hex()
+
+
+def _row(values: Mapping[str, object]) -> GateRow:
+    kept = {name: values[name] for name in GateRow._fields}
+    ends = {"lo": -inf if kept["lo"] is None else kept["lo"], "hi": inf if kept["hi"] is None else kept["hi"]}
+    return GateRow(**{**kept, **ends})  # type: ignore[arg-type]

@@ -1,0 +1,163 @@
+"""A gate is a figure, its interval and its bar; a full audit goes on where it was ended."""
+
+import json
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from warroom.cli.audit import audit_command
+from warroom.core.rng import stream
+from warroom.envs import make, suite
+from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.readings import CharterFacts
+from warroom.envs.fleet.sources import Sources
+from warroom.evals.audit.fleet.length import CODE, LADDER, lines_of
+from warroom.evals.audit.fleet.reader_accuracy import SOURCES
+from warroom.evals.audit.fleet.truth import agrees, replayed_verdicts, truth
+from warroom.evals.audit.fleet.twins import differing_pages, twins_of
+from warroom.evals.audit.gates import LEAST_EVENTS, GateFolder, GateRow, Incidents, ratio
+from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.run import policies_gate
+from warroom.evals.audit.search import SearchBudget
+from warroom.evals.audit.spec import QUICK_GATES, find_audit_spec
+
+ASKED = Incidents("easy", ("fleet/cascade",), (0, 1), "dev")
+
+
+def row(lo: float, hi: float, bar: float | None, *, at_least: bool = False) -> GateRow:
+    return GateRow("gate", "easy", "what", "", 100, (lo + hi) / 2, lo, hi, bar, at_least)
+
+
+def test_a_bar_holds_or_fails_only_if_the_whole_interval_lies_on_one_side() -> None:
+    assert row(0.1, 0.3, 0.4).verdict == "holds" and row(0.5, 0.6, 0.4).verdict == "fails"
+    assert row(0.3, 0.5, 0.4).verdict == "undecided" and row(0.3, 0.5, None).verdict == "reported"
+    assert row(0.5, 0.6, 0.4, at_least=True).verdict == "holds" and row(0.1, 0.3, 0.4, at_least=True).verdict == "fails"
+
+
+def test_the_interval_of_a_ratio_covers_the_truth_about_as_often_as_it_says() -> None:
+    rng, inside = stream(0, "test", "ratio"), 0
+    for _ in range(400):
+        wholes = [50.0 if rng.random() < 0.6 else 0.0 for _ in range(80)]
+        found = ratio([0.3 * w + rng.gauss(0, 10) for w in wholes], wholes)
+        inside += found.lo <= 0.3 <= found.hi
+    assert 0.92 < inside / 400 < 0.98
+
+
+def test_a_ratio_of_few_events_decides_nothing() -> None:
+    few = ratio([50.0] * 30, [50.0] * (LEAST_EVENTS - 1) + [0.0] * (31 - LEAST_EVENTS))
+    assert (few.lo, few.hi) == (-inf, inf) and ratio([1.0], [0.0]).value == 0
+
+
+class Counted:
+    """A gate that counts how often it is measured."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, incidents: Incidents) -> list[GateRow]:
+        self.times += 1
+        return [row(0.1, 0.2, 0.5), row(0.1, 0.2, None)._replace(lo=-inf, hi=inf)]
+
+
+def test_what_was_measured_is_kept_and_read_again(tmp_path: Path) -> None:
+    gate, folder = Counted(), GateFolder(tmp_path / "out")
+    first = folder.measure("a gate", gate, ASKED)
+    assert folder.measure("a gate", gate, ASKED) == first and gate.times == 1
+    assert GateFolder(None).measure("a gate", gate, ASKED) == first and gate.times == 2
+
+
+def test_figures_of_other_incidents_or_of_another_version_are_measured_again(tmp_path: Path) -> None:
+    gate, folder = Counted(), GateFolder(tmp_path)
+    folder.measure("gate", gate, ASKED)
+    folder.measure("gate", gate, Incidents("easy", ("fleet/cascade",), (0, 2), "dev"))
+    assert gate.times == 2
+    path = tmp_path / "gate-easy.json"
+    kept = json.loads(path.read_text())
+    kept["incidents"]["code"] = "of another day"
+    path.write_text(json.dumps(kept))
+    folder.measure("gate", gate, Incidents("easy", ("fleet/cascade",), (0, 2), "dev"))
+    assert gate.times == 3
+
+
+def test_a_folder_without_a_full_audit_is_refused(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(audit_command)
+    result = CliRunner().invoke(app, ["--out", str(tmp_path)])
+    assert isinstance(result.exception, ValueError) and "add --full" in str(result.exception)
+
+
+def test_the_fleet_has_every_gate() -> None:
+    assert set(find_audit_spec("fleet").gates) == {
+        "bands", "shortcuts", "diagnoses", "blinding", "seats", "length", "miner", "learners", "base rates",
+        "skeletons", "truth", "twins",
+    }  # fmt: skip
+    assert set(find_audit_spec("fleet").gates) >= QUICK_GATES
+
+
+@pytest.mark.slow
+def test_degenerate_policies_are_a_gate_too() -> None:
+    asked = Incidents("easy", suite("fleet", "core"), (0,), "dev")
+    fleet = find_audit_spec("fleet")
+    few = replace(fleet, exploits={name: fleet.exploits[name] for name in ("flag_everyone", "rollback_everything")})
+    rows = policies_gate(few, "core", SearchBudget(1, (1,), 1), 1, asked)
+    assert [row for row in rows if row.verdict == "fails"] == []
+    assert {row.bar for row in rows if row.what in ("oracle", "expert")} == {None}
+    assert {row.bar for row in rows if row.what in ("noop", "flag_everyone", "rollback_everything")} == {0.0}
+
+
+@pytest.mark.slow
+def test_judging_all_facts_finds_what_a_replay_without_each_change_shows() -> None:
+    for tier in ("easy", "medium", "hard"):
+        (found,) = truth(Incidents(tier, tuple(suite("fleet", "full")), (0, 1), "dev"))
+        assert found.verdict == "holds", found
+
+
+def test_a_judgement_that_is_not_the_replays_is_seen() -> None:
+    env = fleet_env("fleet/rogue_deploy_bot")
+    casting = env.incident.casting
+    assert agrees(env.incident)
+    assert any(verdict.label in ("rogue", "faulty") for verdict in replayed_verdicts(env.incident).values())
+    other = next(d for d in casting.cluster if d.change.id != casting.sites[0].hit and d.charter is not None)
+    told = tuple([d._replace(ground=None if d.ground else "over_limit") if d == other else d for d in casting.dossiers])
+    assert not agrees(env.incident._replace(casting=casting._replace(dossiers=told)))
+
+
+def fleet_env(scenario: str, seed: int = 0) -> FleetEnv:
+    return narrowed(make(scenario, "easy", seed), FleetEnv)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", ["easy", "medium", "hard"])
+def test_two_incidents_that_differ_in_one_paper_differ_on_one_page_and_in_the_verdict(tier: str) -> None:
+    names = ("rogue_deploy_bot", "rate_limit_clamp", "autoscaler_cost_cut", "backup_at_peak", "feature_flag_flood")
+    asked = Incidents(tier, [f"fleet/{name}" for name in names], range(5), "dev")
+    other, right = find_audit_spec("fleet").gates["twins"](asked)
+    assert other.n > 6 and other.verdict == "holds" and right.verdict != "fails" and right.value > 0.5
+
+
+def test_a_page_that_tells_of_a_paper_that_it_does_not_own_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Sources.charter
+
+    def telling(self: Sources, agent: str) -> CharterFacts:
+        found = plain(self, agent)
+        return replace(found, text=f"{found.text} {sum(a.bound for a in self.facts.approvals)}")
+
+    twins = [t for seed in range(8) for t in twins_of(fleet_env("fleet/rogue_deploy_bot", seed).incident)]
+    bounds = [twin for twin in twins if twin.kind == "approval's bound"]
+    assert bounds and not any(map(differing_pages, bounds))
+    monkeypatch.setattr(Sources, "charter", telling)
+    assert all(map(differing_pages, bounds))
+
+
+@pytest.mark.slow
+def test_a_longer_script_earns_more_and_one_that_was_fitted_fails_on_other_wordings() -> None:
+    rows = find_audit_spec("fleet").gates["length"](Incidents("medium", tuple(suite("fleet", "full")), (0, 1), "test"))
+    curve, fitted = rows[: len(LADDER)], rows[-1]
+    assert [lines_of(sources) for sources in LADDER] == sorted({lines_of(sources) for sources in LADDER})
+    assert set(CODE) == set(SOURCES)
+    assert fitted.value > 0.9 and max(row.value for row in curve) < 0.5
+    assert curve[0].value == 0, "who reads one source can tell nobody"
