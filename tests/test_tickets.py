@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 from warroom.core.policy import PolicyFactory
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import episode_spec, load_scenario, make, suite
+from warroom.envs import episode_spec, find, make, suite
 from warroom.envs.tickets.cases import draw_case
 from warroom.envs.tickets.content import Amendment, DocumentContent, settle
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
@@ -238,7 +238,7 @@ def test_wrong_options_are_refused_with_what_is_allowed() -> None:
 def test_the_cause_that_most_documents_at_hand_are_about_is_right_by_chance_only() -> None:
     """A blind reader found it right in 26 of 32 tickets, and with it the answer, without a look at the symptom."""
     right = chance = 0.0
-    scenario = load_scenario("tickets/one_article")
+    _, scenario = find("tickets/one_article")
     assert isinstance(scenario, TicketScenario)
     for k in range(60):
         generated = generated_base(Split.DEV, TIER_CONFIGS["medium"].articles, k // 4, Split.DEV)
