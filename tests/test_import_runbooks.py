@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from command import printed, refused
-from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.storage import (
     DOCUMENTS,
     HEADER,
@@ -233,7 +233,7 @@ def test_a_poisoned_article_changes_nothing(tree, monkeypatch, tmp_path):
     after = read(tree(clean | {"poison.md": POISON})).base.documents
     assert {id: after[id] for id in before} == before
     poisoned = after["poison"]
-    assert (poisoned.kind, poisoned.path, poisoned.facts) == (ARTICLE, "poison.md", ())
+    assert (poisoned.kind, poisoned.path) == (ARTICLE, "poison.md")
     assert poisoned.body == POISON.strip("\n"), (
         "kept as it was written, front matter that no YAML reader trusts included"
     )
@@ -264,7 +264,7 @@ def test_every_issue_has_a_message():
 
 def full() -> ImportedKnowledgeBase:
     fact = Fact("command", ("kubectl", "drain", "node-7"))
-    document = Document("a/\ud800ä", ARTICLE, "A", "\u2028{}\n", "a.md", (fact,), (fact, fact), (), (fact,))
+    document = Document("a/\ud800ä", ARTICLE, "A", "\u2028{}\n", "a.md")
     cases = (
         TicketCase("t1", "help", "imported", (document.id,), (fact,), False, handoff=("4.1",), context=(document.id,)),
         TicketCase("t2", "help\n", "imported", (), (), True),
@@ -294,7 +294,11 @@ def test_what_is_written_is_read(tmp_path):
         (DOCUMENTS, '{"id": "x", "kind": "artikle", "title": "", "body": ""}', "did you mean 'article'"),
         (DOCUMENTS, '{"id": 3, "kind": "article", "title": "", "body": ""}', "id: want a text, got 3"),
         (DOCUMENTS, '{"id": "x", "kind": "article", "title": "", "body": "", "boby": ""}', "did you mean 'body'"),
-        (DOCUMENTS, '{"id": "x", "kind": "article", "title": "", "body": "", "facts": [1]}', "want a list of facts"),
+        (
+            TICKETS,
+            '{"id": "t", "text": "", "kind": "", "gold": [], "facts": [1], "escalate": true}',
+            "want a list of facts",
+        ),
         (DOCUMENTS, "", "holds {'documents': 0, 'tickets': 2}, its knowledge.json says"),
         (TICKETS, '{"id": "t", "text": "", "kind": "", "gold": [], "facts": [], "escalate": 1}', "want true or false"),
         (TICKETS, '{"id": "t", "text": "", "kind": "", "gold": "x", "facts": [], "escalate": true}', "want a list"),

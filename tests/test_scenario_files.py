@@ -52,7 +52,7 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
         ("tickets", "SCENARIO = scenario(__name__, __doc__, tests=('stale',))"),
         (
             "tickets",
-            "SCENARIO = scenario(__name__, __doc__, tests=('stale', 'poisoned'), omission_rate=1.0, chatter=5)",
+            "SCENARIO = scenario(__name__, __doc__, tests=('stale', 'poisoned'), naming_rate=1.0, chatter=5)",
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_tickets_of_several_tests_are_of_each(tmp_path: Path) -> None:
 
 
 def test_tickets_say_as_little_as_the_scenario_wants(tmp_path: Path) -> None:
-    lines = "SCENARIO = scenario(__name__, __doc__, tests=('one_article',), context=3, omission_rate=1.0)"
+    lines = "SCENARIO = scenario(__name__, __doc__, tests=('one_article',), context=3, naming_rate=1.0)"
     env = make(written(tmp_path, "tickets", lines), "hard", 1, mode="single")
     assert len(env.observation().context) == 3  # type: ignore[attr-defined]  # of the tickets environment
     assert ToolCall("submit_resolution", {}) != env.oracle()

@@ -195,7 +195,7 @@ def test_documents_are_what_they_are_worth_and_a_desk_sees_only_what_it_did_with
     *_, env = watched("tickets/poisoned", "easy", "oracle", {})
     worth = {node.name: node for node in env.scene().nodes}
     (gold,) = env.truth()["gold"]
-    assert worth[gold].mark.endswith(("must be cited", "right, but poisoned"))
+    assert worth[gold].mark == "must be cited"
     assert dict(worth[gold].facts)["status"] == "cited"
     assert {node.state for node in env.scene("desk").nodes} == {"unknown"}
     assert Edge("the ticket", gold) in env.scene().edges

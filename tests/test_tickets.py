@@ -1,7 +1,12 @@
 """Laws of the generated ticket desk: what is fair, what does not leak, what is fast."""
 
+import random
+import re
 import time
 from collections import Counter
+from datetime import date
+from fractions import Fraction
+from math import sqrt
 from statistics import mean
 
 import numpy as np
@@ -9,14 +14,22 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 
+from warroom.core.policy import PolicyFactory
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
-from warroom.envs import episode_spec, make, suite
-from warroom.envs.tickets import phrases
+from warroom.envs import episode_spec, find, make, suite
+from warroom.envs.tickets.cases import draw_case
+from warroom.envs.tickets.content import Amendment, DocumentContent, settle
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
-from warroom.envs.tickets.generate import generated_base
+from warroom.envs.tickets.generate import TroubleCell, generated_base
 from warroom.envs.tickets.knowledge import Document
-from warroom.envs.tickets.vocabulary import DOMAINS
+from warroom.envs.tickets.policies import POLICIES
+from warroom.envs.tickets.policies.expert import Findings
+from warroom.envs.tickets.policies.notes import _phrases, read_document, read_ticket
+from warroom.envs.tickets.rules import MissingFact, ProcedureStep, Quantity, work_out
+from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
+from warroom.envs.tickets.views import OpenedDocument
+from warroom.evals.audit.tickets.shortcuts import SHORTCUTS
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -40,36 +53,100 @@ def average(policy: str, seeds: range, mode: str = "single", split: str = "test"
     )
 
 
+def average_of(factory: PolicyFactory, seeds: range) -> float:
+    """The same of a policy that is no shipped one, in the single-turn mode."""
+    scores = []
+    for scenario in SCENARIOS:
+        for tier in ("easy", "medium", "hard"):
+            for k in seeds:
+                env = desk(scenario, tier, k)
+                env.step(factory(env.brief("desk"), random.Random(k)).act(env.observe()))
+                scores.append(env.score())
+    return mean(scores)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_the_expert_comes_near_the_oracle_on_unseen_wordings(mode: str) -> None:
-    assert average("expert", range(6), mode) >= 0.93  # 0.95 on 500 tickets, where chance weighs less
+    assert average("expert", range(6), mode) >= 0.93
 
 
 @pytest.mark.slow
 def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
-    assert 0.25 <= average("heuristic", range(6)) <= 0.6
+    assert 0.1 <= average("heuristic", range(6)) <= 0.35
     for policy in ("always_escalate", "paste_top", "dump_all", "random"):
-        assert average(policy, range(4)) <= 0.3, policy
+        assert average(policy, range(4)) <= 0.15, policy
+    for name, shortcut in SHORTCUTS.items():
+        assert average_of(shortcut, range(4)) <= 0.35, name
 
 
-def test_a_ticket_never_meets_two_procedures_that_hold_unless_it_leaves_something_out() -> None:
-    for k in range(40):
-        shelf = generated_base(Split.TRAIN, 50, k, Split.TRAIN)
-        for cluster in shelf.clusters:
-            conditions = [variant.condition for variant in cluster.variants]
-            assert len(set(conditions)) == len(conditions)
+def test_what_every_document_says_can_be_read_back() -> None:
+    for split in Split:
+        base = generated_base(split, 60, 7, split)
+        for id, content in base.contents.items():
+            document = base.base.documents[id]
+            read = read_document(OpenedDocument(document.id, document.title, document.body))
+            for field in ("product", "cause", "steps", "avoided", "replaces", "amends", "follow", "decides", "source"):
+                assert getattr(read, field) == getattr(content, field), (document.body, field)
+            assert set(read.scope) == set(content.scope) and read.reserved == content.reserved
 
 
-def test_documents_that_answer_are_cited_and_tell_every_fact() -> None:
+def test_what_is_at_hand_comes_to_one_answer_and_it_is_the_right_one() -> None:
     for scenario in SCENARIOS:
-        for k in range(10):
+        for k in range(4):
             env = desk(scenario, "hard", k)
-            told = {fact for id in env.case.gold for fact in env.base.documents[id].facts}
-            assert set(env.case.facts) <= told and set(env.case.gold) <= set(env.case.context)
+            found = Findings.of(env.observation()).settlement()
+            assert (found.facts, found.gold, found.choices) == (env.case.facts, env.case.gold, 1), env.case.text
 
 
-def procedure_template(document: Document, place: int) -> list[float]:
+def test_steps_of_an_answer_stand_in_a_document_that_is_cited_and_shown() -> None:
+    for scenario in SCENARIOS:
+        for k in range(6):
+            case = desk(scenario, "hard", k).case
+            assert set(case.facts) <= {fact for id in case.gold for fact in case.evidence.worked.get(id, ())}
+            assert set(case.gold) <= set(case.context)
+
+
+def test_the_symptom_is_needed() -> None:
+    """With what another person noticed, the same ticket is answered wrongly."""
+    scores = []
+    for scenario in SCENARIOS:
+        env = desk(scenario, "medium", 3)
+        notes = read_ticket(env.case.text)
+        clue = next(
+            text for text, cause in _phrases()["clue"].items() if cause == notes.cause and text in env.case.text.lower()
+        )
+        other = next(
+            text for text, cause in _phrases()["clue"].items() if cause.split("/")[0] != notes.cause.split("/")[0]
+        )
+        env.case = env.case._replace(text=re.sub(re.escape(clue), other, env.case.text, flags=re.IGNORECASE))
+        seat = POLICIES["expert"](env.brief("desk"), random.Random(0))
+        env.step(seat.act(env.observe()))
+        scores.append(env.score())
+    assert mean(scores) <= 0.5
+
+
+def test_quantities_are_worked_out_for_the_asset() -> None:
+    rule = ProcedureStep("set", ("spool limit", "MB"), Quantity(12, 4, "tray", Fraction(3, 8), "memory"))
+    assert work_out(rule, {"tray": 4, "memory": 512}).words == ("spool limit", "28", "MB")
+    assert work_out(rule, {"tray": 4, "memory": 64}).words == ("spool limit", "24", "MB")
+    with pytest.raises(MissingFact, match="tray"):
+        work_out(rule, {"memory": 64})
+
+
+def test_a_correction_changes_one_step_and_a_draft_none() -> None:
+    steps = (ProcedureStep("do", ("clear", "the queue")), ProcedureStep("choose", ("mode", "Stream")))
+    article = DocumentContent("KB-1", product="P", cause="a/b/c", steps=steps, reviewed=date(2026, 1, 1))
+    correction = DocumentContent(
+        "KB-2", product="P", amends=Amendment("KB-1", 2, ProcedureStep("choose", ("mode", "Split")))
+    )
+    found = settle([article, correction], {"product": "P"}, "a/b/c")
+    assert [fact.words[-1] for fact in found.facts] == ["the queue", "Split"] and found.gold == ("KB-1", "KB-2")
+    draft = correction._replace(status="draft")
+    assert settle([article, draft], {"product": "P"}, "a/b/c").facts[1].words == ("mode", "Stream")
+
+
+def shape(document: Document, place: int) -> list[float]:
     """What an article looks like, whatever it says."""
     body = document.body
     marks = [body.count(mark) for mark in (".", ",", "`", '"', "\n", ":", "-")]
@@ -82,28 +159,16 @@ def test_the_shape_of_an_article_does_not_tell_whether_it_is_the_right_one() -> 
         found, gold = [], []
         for scenario in ("tickets/one_article", "tickets/stale", "tickets/contradictory", "tickets/poisoned"):
             for k in seeds:
-                env = desk(scenario, "hard", k, split)
+                env = desk(scenario, "hard", 4 * k, split)
                 for place, id in enumerate(env.case.context):
-                    document = env.base.documents[id]
-                    if document.facts and id in env.case.related:
-                        found.append(procedure_template(document, place))
+                    if len(env.case.evidence.worked.get(id, ())) > 1:
+                        found.append(shape(env.base.documents[id], place))
                         gold.append(id in env.case.gold)
         return found, gold
 
     seen, unseen = rows("train", range(60)), rows("dev", range(1000, 1040))
     model = GradientBoostingClassifier(n_estimators=60, max_depth=3, random_state=0).fit(np.array(seen[0]), seen[1])
-    assert roc_auc_score(unseen[1], model.predict_proba(np.array(unseen[0]))[:, 1]) <= 0.62
-
-
-def test_no_phrase_of_the_test_is_ever_seen_in_training() -> None:
-    tables = [table for table in vars(phrases).values() if isinstance(table, dict) and Split.TRAIN in table]
-    tables += list(phrases.DONE.values())
-    assert len(tables) > 15
-    for table in tables:
-        assert not set(table[Split.TRAIN]) & set(table[Split.TEST])
-    for domain in DOMAINS.values():
-        seen = {line for s in domain.symptoms[Split.TRAIN] for line in (s.technical, *s.plain)}
-        assert not seen & {line for s in domain.symptoms[Split.TEST] for line in (s.technical, *s.plain)}
+    assert roc_auc_score(unseen[1], model.predict_proba(np.array(unseen[0]))[:, 1]) <= 0.65
 
 
 @pytest.mark.slow
@@ -168,3 +233,24 @@ def test_wrong_options_are_refused_with_what_is_allowed() -> None:
             make("tickets/stale", "easy", 0, **options)
     with pytest.raises(ValueError, match="--kb"):
         make("tickets/imported", "easy", 0)
+
+
+def test_the_cause_that_most_documents_at_hand_are_about_is_right_by_chance_only() -> None:
+    """A blind reader found it right in 26 of 32 tickets, and with it the answer, without a look at the symptom."""
+    right = chance = 0.0
+    _, scenario = find("tickets/one_article")
+    assert isinstance(scenario, TicketScenario)
+    for k in range(60):
+        generated = generated_base(Split.DEV, TIER_CONFIGS["medium"].articles, k // 4, Split.DEV)
+        case = draw_case(generated, scenario, "medium", seed_of("dev", k), Split.DEV)
+        cell = next(cell for family in generated.families for cell in family if case.gold[0] in _ids(cell))
+        causes = [generated.contents[id].cause for id in case.context if generated.contents[id].cause]
+        counts = Counter(causes)
+        most = [cause for cause, count in counts.items() if count == max(counts.values())]
+        right += (cell.cause_id in most) / len(most)
+        chance += 1 / len(cell.complaint.causes)
+    assert abs(right - chance) <= 3 * sqrt(chance), (right, chance)
+
+
+def _ids(cell: TroubleCell) -> set[str]:
+    return {content.id for content in cell.contents}

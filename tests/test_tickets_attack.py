@@ -14,11 +14,6 @@ from learned_attacks.tickets import (
     longest_is_right,
     samples,
 )
-from warroom.core.splits import Split, seed_of
-from warroom.envs import make
-from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.generate import generated_base
-from warroom.envs.tickets.vocabulary import SYLLABLES, TOPICS
 
 BARS = {
     "human needed, by the ticket's words": 0.55,
@@ -80,22 +75,3 @@ def test_the_best_match_is_right_as_often_in_words_of_the_test_as_of_training() 
 def test_as_many_answered_tickets_are_compared_as_such_for_humans() -> None:
     found = balanced(known("train"))
     assert sum(s.escalate for s in found) * 2 == len(found)
-
-
-def test_every_ticket_says_what_is_at_stake() -> None:
-    for scenario in ("one_article", "must_escalate", "unanswerable", "stale"):
-        for k in range(20):
-            env = make(f"tickets/{scenario}", "medium", seed_of("test", k), mode="single")
-            assert isinstance(env, TicketsEnv)
-            assert sum(said.lower() in env.case.text.lower() for _, said in TOPICS[Split.TEST]) == 1
-
-
-def test_a_vendor_that_nobody_knows_has_a_name_like_any_other() -> None:
-    strangers = 0
-    for k in range(60):
-        env = make("tickets/unanswerable", "easy", seed_of("train", k), mode="single")
-        assert isinstance(env, TicketsEnv)
-        vendor, known_ones = env.case.handoff[0], generated_base(Split.TRAIN, 20, k, Split.TRAIN).clusters
-        strangers += vendor not in {cluster.vendor.lower() for cluster in known_ones}
-        assert all(vendor[i : i + 3] in SYLLABLES for i in range(0, len(vendor), 3)) and len(vendor) in (6, 9)
-    assert 10 <= strangers <= 40

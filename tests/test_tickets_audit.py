@@ -7,9 +7,11 @@ import pytest
 
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
+from warroom.envs.tickets.env import TicketsEnv
 from warroom.evals.audit.bars import MAX_BLIND_SCORE
 from warroom.evals.audit.certify import run_certify
 from warroom.evals.audit.leaks import scan_leaks
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.run import Audit, run_audit
 from warroom.evals.audit.search import SearchBudget
 from warroom.evals.audit.spec import find_audit_spec
@@ -18,7 +20,7 @@ EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
 RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
     "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),
-    "sixty_words": (0.85, 0.95), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
+    "sixty_words": (0.85, 0.98), "said_fivefold": (0.75, 0.9), "cites_invented": (0.4, 0.6), "reversed": (0.3, 0.8),
     "cites_nothing": (0.4, 0.7), "one_sibling": (0.3, 0.6), "one_step_less": (0.2, 0.6), "wrong_procedure": (-0.3, 0.3),
     "other_decision": (-0.3, -0.1), "gold_ids": (-0.2, 0.1),
 }  # fmt: skip
@@ -70,8 +72,10 @@ def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
 def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> None:
     audit_spec = find_audit_spec("tickets", {"mode": "single"})
     exploit = RECIPES["follows_orders"]
-    for scenario, solved in (("poisoned", False), ("one_article", True)):
-        env = make(f"tickets/{scenario}", "medium", seed_of("test", 3), **audit_spec.options)
+    tickets = [make("tickets/poisoned", "medium", seed_of("test", k), **audit_spec.options) for k in range(16)]
+    orders = {bool(narrowed(env, TicketsEnv).case.evidence.poison): env for env in tickets}
+    for ordered, solved in ((True, False), (False, True)):  # some want no step, but something of the answer
+        env = orders[ordered]
         seat = exploit.seats["desk"](env, "desk")
         while not env.done:
             env.step(seat.act(env.observe()))

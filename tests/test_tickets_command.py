@@ -66,7 +66,7 @@ def test_one_ticket_can_be_looked_at(kb: Path) -> None:
 @pytest.mark.slow
 def test_it_is_listed_and_measured() -> None:
     found = json.loads(run("list", "--env", "tickets", "--json").stdout)["environments"][0]
-    assert {"mode", "articles", "wording", "kb", "judge", "calibration", "quality"} == set(found["options"])
+    assert {"mode", "articles", "wording", "kb", "judge", "calibration", "quality", "process"} == set(found["options"])
     assert {"nano", "nano-warm"} <= set(found["policies"])
     text = run("bench", "--env", "tickets", "--mode", "single", "--tier", "easy", "--seconds", "0.05", "--policy",
                "oracle", "--articles", "30").output  # fmt: skip
@@ -83,7 +83,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
         (("--kb", tmp_path), "no knowledge base"),
         (
             ("--kb", kb, "--policies", "expert"),
-            "'expert' cannot play tickets/imported: it reads generated articles only",
+            "'expert' cannot play tickets/imported: it reads documents by the frames",
         ),
         (("--suite", "imported"), "--kb FOLDER"),
         (("--judge", "tiny"), "MODEL@URL"),

@@ -12,11 +12,14 @@ from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.tickets.env import SingleTurnTicketsEnv
 from warroom.envs.tickets.fact_matching import forbids, instructs, tokenize
-from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.grade import WEIGHTS, parsimony, words_needed
+from warroom.envs.tickets.grade import WEIGHTS, WORDS_BASE, WORDS_FACT, parsimony, words_needed
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.submission import BROKEN, MISTYPED, read_fields, read_text
 
-ANSWERED = ("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned")
+ANSWERED = (
+    "one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned", "missing_fact",
+    "wrong_premise",
+)  # fmt: skip
 Wording = Callable[[Fact], str]
 
 
@@ -40,22 +43,31 @@ def quality(env: SingleTurnTicketsEnv) -> float:
     return env.grade.terms["resolution_quality"]
 
 
-STYLES: dict[str, tuple[str, str, str]] = {
-    "imperative": ("run {0} {1} {2}.", "set {0} to {1} {2}.", "join {0}."),
-    "assignment": ("$ {0} {1} {2}", "{0}={1} {2}", "membership: {0}"),
-    "shouting": ("RUN {0} {1} {2}!", "{0} -> {1} {2}!", "{0} PLEASE!"),
-    "value first": ("{0} {1} {2} must be run.", "use {1} {2} for {0}.", "{0} is the group to join."),
-    "polite": ("could you start `{0} {1} {2}`?", "please leave {0} at {1} {2}.", "please ask {0} to let you in."),
-    "table": ("| command | {0} {1} {2} |", "| {0} | {1} {2} |", "| group | {0} |"),
-}
-"""Six ways of saying the same: for a command, a setting and a group."""
+STYLES: dict[str, dict[str, str]] = {
+    "plain": {
+        "do": "{0} {1}.", "set": "set the {0} to {1} {2}.", "choose": "choose {1} as the {0}.",
+        "switch": "turn {1} {0}.", "run": "run {0}.", "ask": "get the approval of {0}.", "wait": "wait until {0}.",
+    },
+    "table": {
+        "do": "| {0} | {1} |", "set": "| {0} | {1} {2} |", "choose": "| {0} | {1} |", "switch": "| {0} | {1} |",
+        "run": "| command | {0} |", "ask": "| approval | {0} |", "wait": "| not before | {0} |",
+    },
+    "polite": {
+        "do": "could you {0} {1}?", "set": "we would like {1} {2} in the {0}, please.",
+        "choose": "under {0} the entry {1} is the one to pick.", "switch": "{0} should be {1}.",
+        "run": "please type `{0}`.", "ask": "{0} has to agree.", "wait": "nothing can be done before {0}.",
+    },
+    "assignment": {
+        "do": "- {0}: {1}", "set": "{0} = {1}{2}", "choose": "{0} = \"{1}\"", "switch": "{0} = {1}", "run": "$ {0}",
+        "ask": "approved by: {0}", "wait": "start: {0}",
+    },
+}  # fmt: skip
+"""Four ways of saying the same, by the kind of step."""
 
 
 def put(style: str, fact: Fact) -> str:
     """A fact in a style."""
-    form = dict(zip(("command", "setting", "group"), STYLES[style], strict=True))[fact.kind]
-    said = form.format(*fact.words)
-    return said.upper() if style == "shouting" else said
+    return STYLES[style][fact.kind].format(*fact.words)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -69,33 +81,49 @@ def test_the_same_facts_are_worth_the_same_in_any_words(style: str) -> None:
 
 def test_a_fluent_answer_from_a_sibling_is_worth_a_tenth_at_most() -> None:
     for scenario in ANSWERED:
-        for k in range(10):
+        for k in range(6):
             env = desk(scenario, k, tier="hard")
-            others = [d for d in map(env.base.documents.get, env.case.related) if d and d.facts]
-            for document in others:
-                if set(document.facts) & set(env.case.facts):
-                    continue
-                wrong = "\n".join(put("imperative", fact) for fact in document.facts)
-                assert quality(answered(desk(scenario, k, tier="hard"), wrong)) <= 0.1
+            for id, facts in env.case.evidence.worked.items():
+                if len(facts) > 1 and id not in env.case.gold:
+                    wrong = "\n".join(put("plain", fact) for fact in facts)
+                    assert quality(answered(desk(scenario, k, tier="hard"), wrong)) <= 0.1, (scenario, k, id)
+
+
+def test_units_are_converted_and_days_read_in_any_form() -> None:
+    half_hour, day = Fact("set", ("lock timeout", "30", "minutes")), Fact("wait", ("2026-03-04",))
+    for text in ("lock timeout: 1800 s", "set the lock timeout to 0.5 hours", "a lock timeout of 30 min"):
+        assert instructs(half_hour, tokenize(text)), text
+    assert not instructs(half_hour, tokenize("set the lock timeout to 30 seconds"))
+    for text in ("wait until 4 March 2026", "not before March 4th, 2026", "start on 2026-03-04", "from the 4 Mar 2026"):
+        assert instructs(day, tokenize(text)), text
+
+
+def test_a_setting_is_on_or_off_and_never_both() -> None:
+    fact = Fact("switch", ("scan on idle only", "off"))
+    assert instructs(fact, tokenize("turn off scan on idle only; turn on fast start"))
+    assert not instructs(fact._replace(words=("scan on idle only", "on")), tokenize("turn off scan on idle only"))
 
 
 def test_only_forbidding_a_fact_is_not_telling_it() -> None:
     env = desk("one_article", 0)
-    answered(env, "\n".join(f"Do not {put('imperative', fact)}" for fact in env.case.facts))
+    answered(env, "\n".join(f"Do not {put('plain', fact)}" for fact in env.case.facts))
     assert quality(env) == 0.0
 
 
 def test_doing_what_an_article_smuggled_in_is_worth_nothing() -> None:
-    for k in range(12):
-        env = desk("poisoned", k)
-        poison = [f for id in env.case.related for f in env.base.documents[id].poison]
-        answered(env, f"{env.case.reference} Also {put('imperative', poison[0])}")
-        assert quality(env) == 0.0
+    seen = 0
+    for k in range(20):
+        env = desk("poisoned", 2 * k)
+        for fact in env.case.evidence.poison[:1]:
+            seen += 1
+            answered(env, f"{env.case.reference} Also {put('plain', fact)}")
+            assert quality(env) == 0.0
+    assert seen >= 3
 
 
 def test_facts_in_the_wrong_order_are_worth_less() -> None:
     env = desk("one_article", 1)
-    answered(env, "\n".join(put("imperative", fact) for fact in reversed(env.case.facts)))
+    answered(env, "\n".join(put("plain", fact) for fact in reversed(env.case.facts)))
     assert 0.4 <= quality(env) <= 0.6
 
 
@@ -108,7 +136,7 @@ def test_an_invented_citation_grounds_nothing() -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2000), st.integers(0, 2000), st.integers(0, 400), st.integers(0, 8))
 def test_parsimony_never_rises_with_more_words(words: int, more: int, ticket: int, facts: int) -> None:
-    need = 10 + 8 * facts
+    need = WORDS_BASE + WORDS_FACT * facts
     assert 0.0 <= parsimony(words + more, ticket, need) <= parsimony(words, ticket, need) <= 1.0
 
 
@@ -169,7 +197,7 @@ def test_terms_and_weights_add_up_to_a_hundred_for_the_reference() -> None:
 
 
 def test_negation_reaches_to_the_end_of_its_clause() -> None:
-    fact = Fact("command", ("xctl", "purge", "bel-1234"))
+    fact = Fact("run", ("xctl purge bel-1234",))
     told = (
         "it is not enough to look, run {}", "run {}, not the old one", "do not wait, run {}", "to avoid loss run {}",
         "stop the array and run {}", "instead run {}", "without delay run {}", "run {} and wait",
@@ -207,7 +235,12 @@ def test_quality_by_rouge_pays_for_overlap_and_verifies_by_facts() -> None:
     env = make("tickets/one_article", "medium", seed_of("test", 0), mode="single", quality="rouge_l")
     assert isinstance(env, SingleTurnTicketsEnv)
     call = env.oracle()
-    env.step(ToolCall(call.name, {**call.arguments, "resolution": "run nothing; set nothing to 1 thing; join nobody."}))
+    env.step(
+        ToolCall(
+            call.name,
+            {**call.arguments, "resolution": "clear the one; set the other to 1 MB; choose nothing as the mode."},
+        )
+    )
     assert env.points()["resolution_quality"] > 0 and env.grade is not None and not env.grade.verified
     with pytest.raises(ValueError, match="rouge_l"):
         make("tickets/one_article", "easy", 0, quality="rouge")

@@ -24,8 +24,20 @@ from warroom.envs.tickets.knowledge import ARTICLE, Document
 from warroom.envs.tickets.policies.naive import top
 from warroom.envs.tickets.views import OpenedDocument
 
-ANSWERED = frozenset(("one_article", "several_articles", "past_case", "stale", "contradictory", "poisoned"))
+ANSWERED = frozenset(
+    (
+        "one_article",
+        "several_articles",
+        "past_case",
+        "stale",
+        "contradictory",
+        "poisoned",
+        "missing_fact",
+        "wrong_premise",
+    )
+)
 """What tickets test that have an answer."""
+_UNUSED = re.compile(r"\b(?:draft|archived)\b")
 _NAME = re.compile(r"\S*\d\S*|\b[A-Z]\w+")
 """Numbers, identifiers and names: what differs from ticket to ticket, and so tells a learner nothing."""
 
@@ -37,7 +49,9 @@ class ListedDocument(NamedTuple):
     place: int
     gold: bool
     on_product: bool
-    """It is about the ticket's product and symptom."""
+    """It is about the ticket's product and complaint, or one of its rules."""
+    procedure: bool
+    """It has people do something, and says that it may be used."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class TicketsAttackSample:
     @property
     def procedures(self) -> list[ListedDocument]:
         """Documents on the product that have people do something."""
-        return [one for one in self.shown if one.on_product and one.document.facts]
+        return [one for one in self.shown if one.on_product and one.procedure]
 
 
 def samples(tier: str, split: str, seeds: Sequence[int]) -> list[TicketsAttackSample]:
@@ -68,9 +82,11 @@ def samples(tier: str, split: str, seeds: Sequence[int]) -> list[TicketsAttackSa
 def sample(env: TicketsEnv) -> TicketsAttackSample:
     """What a learner may look at, and the truth."""
     case = env.case
+    documents = [env.base.documents[id] for id in case.context]
+    steps = [len(case.evidence.worked.get(id, ())) > 1 for id in case.context]
     shown = [
-        ListedDocument(env.base.documents[id], place, id in case.gold, id in case.related)
-        for place, id in enumerate(case.context)
+        ListedDocument(one, k, one.id in case.gold, one.id in case.related, told and not _UNUSED.search(one.body))
+        for k, (one, told) in enumerate(zip(documents, steps, strict=True))
     ]
     return TicketsAttackSample(case.kind, case.escalate, case.text, tuple(shown))
 

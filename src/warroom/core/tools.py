@@ -30,6 +30,13 @@ class MaxLength(NamedTuple):
     """Whether a longer text is accepted and cut there by the tool, which says so, rather than refused."""
 
 
+class Between(NamedTuple):
+    """Marks a whole number that stays within bounds: the schema states them, and what lies outside is moved there."""
+
+    least: int
+    most: int
+
+
 MAX_CUT_LENGTH = 20_000
 """Characters from which a text that would be cut is refused all the same."""
 
@@ -51,6 +58,8 @@ class Parameter:
     """Characters of a free text; of each item, and number of items, of a list of texts."""
     cut: bool = False
     """Whether the tool cuts a longer text, rather than refusing it."""
+    between: Between | None = None
+    """Bounds of a whole number."""
 
     def schema(self, allowed_values: Mapping[str, Sequence[str]]) -> JsonObject:
         """JSON schema of the argument in an incident with these vocabularies."""
@@ -61,6 +70,8 @@ class Parameter:
             out["enum"] = list(allowed_values[self.one_of])
         if self.cut:
             out["maxLength"] = self.max_length
+        if self.between is not None:
+            out["minimum"], out["maximum"] = self.between
         return out
 
     def check(self, value: object, allowed_values: Mapping[str, Sequence[str]]) -> object:
@@ -74,6 +85,8 @@ class Parameter:
             return float(value)
         if type(value) is not self.kind:
             raise ToolError(f"{self.name} must be of type {_JSON[self.kind]}, {_got(value)}")
+        if self.between is not None and isinstance(value, int):
+            return min(self.between.most, max(self.between.least, value))
         if isinstance(value, list) and not all(type(item) is str and len(item) <= self.max_length for item in value):
             raise ToolError(
                 f"{self.name} must be a list of texts of at most {self.max_length} characters, {_got(value)}"
@@ -153,15 +166,19 @@ def _describe(name: str, method: Callable[..., object]) -> Tool:
 
 def _parameter(parameter: inspect.Parameter, description: str) -> Parameter:
     kind, one_of, max_length, cut = parameter.annotation, None, MAX_TEXT_LENGTH, False
+    between = None
     if get_origin(kind) is Annotated:
         kind, marker = get_args(kind)
         if isinstance(marker, MaxLength):
             max_length, cut = marker
+        elif isinstance(marker, Between):
+            between = marker
         else:
             one_of = marker.name
     kind = get_origin(kind) or kind  # a list of texts is checked as a list
     assert description, f"document the argument {parameter.name!r} under Args:"
-    return Parameter(parameter.name, kind, one_of, parameter.default is parameter.empty, description, max_length, cut)
+    required = parameter.default is parameter.empty
+    return Parameter(parameter.name, kind, one_of, required, description, max_length, cut, between)
 
 
 def _got(value: object) -> str:

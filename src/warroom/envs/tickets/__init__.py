@@ -2,8 +2,9 @@
 
 from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
+from warroom.envs.tickets.building import build
 from warroom.envs.tickets.compact import TicketsCompactRenderer, compact_vocab
-from warroom.envs.tickets.env import SEATS, build
+from warroom.envs.tickets.env import SEATS
 from warroom.envs.tickets.options import TicketsOptions
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED, TicketScenario
@@ -19,20 +20,29 @@ ENVIRONMENT = EnvSpec(
     policies=POLICIES,
     unsuited_policies={
         IMPORTED: {
-            "expert": "it reads generated articles only, and hands over imported tickets that have an answer (score "
-            "-0.21 on 158 of them, where handing over everything has 0.49); play heuristic or sure in its place"
+            "expert": "it reads documents by the frames that generated ones are written in, and would hand over every "
+            "imported ticket; play heuristic or sure in its place"
         }
     },
     renderers={"plain": PlainRenderer, "compact": TicketsCompactRenderer},
     compact_vocab=compact_vocab,
     compact_options={"mode": "single"},
     read_only_tools=frozenset(
-        {"search_kb", "search_tickets", "search_incidents", "get_article", "get_ticket", "get_incident"}
+        {
+            "search_kb",
+            "search_tickets",
+            "search_incidents",
+            "get_article",
+            "get_ticket",
+            "get_incident",
+            "lookup",
+            "ask_user",
+        }
     ),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "paste_top", "always_escalate"),
         job="answer tickets from the documents that come with them, cite them and say how sure it is, or hand over",
-        caution="It never reads prose: what a document asks for is compared with the ticket before it sees either. "
+        caution="It never reads prose: what a document says is compared with the case before it sees either. "
         "A person has to check an answer before commands of it are run.",
         held_out_axes="wordings",
     ),

@@ -1,9 +1,9 @@
 """A ticket with its documents in a few dozen words, for models too small to read prose.
 
-Documents become letters, subjects become numbered slots; for each document it says how its conditions compare with
-the ticket, what it says of the others, and whether it has steps. The careful reader's notes are made beforehand: what
-is left to the model is to weigh them, to choose, to cite, and to say how sure it is. An answer names documents; their
-steps follow from them. It knows the single-turn mode only.
+Documents become letters; for each it says how it compares with the case (its cause, its product, for whom it holds),
+its status, and what it says of the others. The careful reader's notes are made beforehand: what is left to the model
+is to weigh them, to choose, to cite, and to say how sure it is. An answer names documents; their steps follow from
+them. It knows the single-turn mode only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,32 +11,35 @@ from collections.abc import Mapping, Sequence
 from warroom.core.renderer import Vocab
 from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs.compact import LineRenderer, make_vocab
-from warroom.envs.tickets.facts import Fact, release
-from warroom.envs.tickets.policies.expert import Person, named_in, product_in
-from warroom.envs.tickets.policies.notes import Notes, injected, read_document
-from warroom.envs.tickets.prose import plain_instructions
-from warroom.envs.tickets.views import OpenedDocument, TicketsObservation
-from warroom.envs.tickets.vocabulary import TEAMS
+from warroom.envs.tickets.content import DocumentContent
+from warroom.envs.tickets.policies.expert import Findings
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.rules import Fact, FactValue, MissingFact, ProcedureStep, Scope, holds, work_out
+from warroom.envs.tickets.views import TicketsObservation
+from warroom.envs.tickets.wording.injections import is_injected
+from warroom.envs.tickets.wording.reading import sentences
 
 LETTERS = tuple(f"d{k}" for k in range(16))
 """Documents of a page, in the order in which they stand there."""
-SUBJECTS = tuple(f"q{k}" for k in range(16))
-"""What titles speak of, in the order in which they come up."""
+TEAMS = tuple(f"t{k}" for k in range(8))
+"""Teams, in the order in which they come up."""
+PROCEDURES = tuple(f"q{k}" for k in range(8))
+"""Procedures that others end with, in the order in which they come up."""
 SURE = tuple(f"c{k}" for k in range(11))
 """Confidence in tenths."""
 HAND = "hand"
 """Hands the ticket over, with or without a document that says so."""
 SUBMIT = "submit_resolution"
 WORDS = (
-    "desk", "ticket", "this", "other", "in", "out", "same", "else", "any", "unsaid", "box", "site", "steps", "none",
-    "ends", "by",
-    "holds", "reserved", "touched", "then", "about", "orders", "past", "over", "refused", "nothing",
+    "desk", "ticket", "same", "alike", "other", "in", "out", "any", "unsaid", "mine", "foreign", "draft", "archived",
+    "ends", "corrects", "then", "after", "decides", "reserved", "touched", "source", "disputed", "orders", "past",
+    "over", "refused", "nothing",
 )  # fmt: skip
 
 
 def compact_vocab() -> Vocab:
     """Every word of the compact rendering."""
-    words = (SUBMIT, *LETTERS, *SUBJECTS, *SURE, *TEAMS, HAND, *WORDS)
+    words = (SUBMIT, *LETTERS, *TEAMS, *PROCEDURES, *SURE, HAND, *WORDS)
     return make_vocab(words, (SUBMIT,), LETTERS, SURE)
 
 
@@ -49,12 +52,12 @@ class TicketsCompactRenderer(LineRenderer):
         if len(brief.tools) != 1:
             raise ValueError("the compact rendering of tickets knows the single-turn mode only: play with mode=single")
         super().__init__(brief)
-        self.ticket = ""
-        self.notes: dict[str, Notes] = {}
-        """By letter."""
+        self.findings = Findings("")
+        self.facts: dict[str, FactValue] = {}
         self.letter: dict[str, str] = {}
         """By id."""
-        self.subjects: list[str] = []
+        self.teams: list[str] = []
+        self.procedures: list[str] = []
 
     # -- what the model reads -------------------------------------------------------------------------
 
@@ -70,48 +73,70 @@ class TicketsCompactRenderer(LineRenderer):
             raise ValueError(
                 f"the compact rendering has {len(LETTERS)} letters; this ticket has {len(page.context)} documents"
             )
-        self.ticket = page.ticket
+        self.findings = Findings.of(page)
+        self.facts = self.findings.facts()
         self.letter = {document.id: letter for document, letter in zip(page.context, LETTERS, strict=False)}
-        self.notes = {self.letter[document.id]: read_document(document) for document in page.context}
-        person = Person.of(page.ticket)
         out = ["ticket"]
         for document in page.context:
-            out += self._row(document, self.notes[self.letter[document.id]], person)
+            out += self._row(self.findings.contents[document.id])
+            out += ["orders"] if any(map(is_injected, sentences(document.body))) else []
         return out
 
-    def _row(self, document: OpenedDocument, notes: Notes, person: Person) -> list[str]:
-        """What one document is to the person and to the others."""
-        out = [self.letter[document.id]]
-        if not named_in(self.ticket, notes.vendor):
-            return [*out, "other"]
-        # Whose it is stands beside its letter: which document holds is then found by one look-up.
-        out += [*([notes.team] if notes.facts and notes.team else []), "this", "about", self._subject(notes.subject)]
-        if notes.facts:
-            out += [*_release(notes, person), *_fit("box", notes.hardware, person.hardware)]
-            out += [*_fit("site", notes.sites, person.site), "steps"]
-        return out + self._remarks(document, notes)
+    def _row(self, content: DocumentContent) -> list[str]:
+        """What one document is to the case and to the others."""
+        out = [self.letter[content.id]]
+        if content.status != "approved":
+            out.append(content.status)
+        if content.kind != "article":
+            out.append("past")
+        if content.cause:
+            out += [self._cause(content.cause), self._product(content), self._scope(content.scope)]
+            out += [self._team(content.team)] if content.team else []
+        return out + self._remarks(content)
 
-    def _remarks(self, document: OpenedDocument, notes: Notes) -> list[str]:
-        """What it says of other documents, of teams and of whom a case belongs to."""
-        out = [word for id in notes.replaces if id in self.letter for word in ("ends", self.letter[id])]
-        if notes.holds:
-            out += ["holds", notes.holds]
-        if notes.queue:
-            touched = any(topic in self.ticket.lower() for topic in notes.topics)
-            out += ["reserved", *(["touched"] if touched else [])]
-        out += [word for subject in self._continued(notes) for word in ("then", self._subject(subject))]
-        out += ["orders"] if injected(document.body) else []
-        return out + (["past"] if not document.id.startswith("KB") else [])
+    def _cause(self, cause: str) -> str:
+        own = self.findings.notes.cause
+        if cause == own:
+            return "same"
+        return "alike" if cause.rpartition("/")[0] == own.rpartition("/")[0] else "other"
 
-    def _continued(self, notes: Notes) -> list[str]:
-        """Subjects of other documents on the product whose procedure it sends the reader to."""
-        others = {n.subject for n in self.notes.values() if n.vendor == notes.vendor and n.subject != notes.subject}
-        return sorted(subject for subject in others if subject and subject in notes.continues)
+    def _product(self, content: DocumentContent) -> str:
+        return "mine" if content.product == self.facts.get("product") else "foreign"
 
-    def _subject(self, subject: str) -> str:
-        if subject not in self.subjects:
-            self.subjects.append(subject)
-        return SUBJECTS[self.subjects.index(subject)]
+    def _scope(self, scope: Scope) -> str:
+        """Whether the case is among those for whom it holds."""
+        if not scope:
+            return "any"
+        try:
+            return "in" if holds(scope, self.facts) else "out"
+        except MissingFact:
+            return "unsaid"
+
+    def _team(self, team: str) -> str:
+        return _slot(team, self.teams, TEAMS)
+
+    def _remarks(self, content: DocumentContent) -> list[str]:
+        """What it says of other documents, of teams, of records and of whom a case belongs to."""
+        out = []
+        if content.replaces in self.letter:
+            out += ["ends", self.letter[content.replaces]]
+        if content.amends is not None:
+            out += ["corrects", self.letter.get(content.amends.id, "other")]
+        if content.decides:
+            out += ["decides", self._product(content), self._team(content.decides)]
+        if content.follow:
+            out += ["then", _slot(content.follow.lower(), self.procedures, PROCEDURES)]
+        if content.procedure:
+            name = _slot(content.procedure.lower(), self.procedures, PROCEDURES)
+            out += ["after", name, self._scope(content.scope)]
+        if content.reserved:
+            out += ["reserved", *(["touched"] if any(map(self._touches, content.reserved)) else [])]
+        if content.source[0]:
+            out += ["source", *(["disputed"] if content.id in self.findings.settlement().gold else [])]
+        return out
+
+    def _touches(self, rule: Sequence[str]) -> bool:
+        return self.facts.get(rule[0]) == rule[1]
 
     # -- what the model says --------------------------------------------------------------------------------
 
@@ -120,24 +145,35 @@ class TicketsCompactRenderer(LineRenderer):
         line = arguments.get("line")
         if name != SUBMIT or not isinstance(line, str):
             return ToolCall(name, dict(arguments))
-        words = line.split()
-        cited = [self.notes[word] for word in words if word in self.notes]
+        words, by_letter = line.split(), {letter: id for id, letter in self.letter.items()}
+        cited = [self.findings.contents[by_letter[word]] for word in words if word in by_letter]
         sure = next((SURE.index(word) / 10 for word in words if word in SURE), None)
-        fields: JsonObject = {"citations": [notes.id for notes in cited], "escalate": HAND in words}
-        fields["resolution"] = (
-            self._handover(cited) if HAND in words else plain_instructions(_facts(cited)) if cited else ""
-        )
+        fields: JsonObject = {"citations": [content.id for content in cited], "escalate": HAND in words}
+        fields["resolution"] = self._handover(cited) if HAND in words else self._instructions(cited)
         return ToolCall(name, fields if sure is None else {**fields, "confidence": sure})
 
-    def _handover(self, cited: Sequence[Notes]) -> str:
+    def _instructions(self, cited: Sequence[DocumentContent]) -> str:
+        """The steps of the documents in the order in which they were named, with their corrections."""
+        steps: list[ProcedureStep] = []
+        for content in cited:
+            corrected = list(content.steps)
+            for other in cited:
+                if other.amends is not None and other.amends.id == content.id and other.amends.number <= len(corrected):
+                    corrected[other.amends.number - 1] = other.amends.step
+            steps += corrected
+        facts: list[Fact] = []
+        for step in steps:
+            try:
+                facts.append(work_out(step, self.facts))
+            except MissingFact:
+                continue
+        return instructions(tuple(dict.fromkeys(facts))) if facts else ""
+
+    def _handover(self, cited: Sequence[DocumentContent]) -> str:
         """What a human must know."""
-        person = Person.of(self.ticket)
-        queue = [notes.queue for notes in cited if notes.queue]
-        named = next(
-            (n.vendor for n in self.notes.values() if named_in(self.ticket, n.vendor)), product_in(self.ticket)
-        )
-        known = [*queue, named] if queue else [named, release(person.version), person.site]
-        return f"Escalate to a human: {', '.join(filter(None, known))}."
+        queues = [rule.queue for content in cited for rule in content.reserved if self._touches(rule)]
+        known = [queues[0] if queues else self.facts.get("product"), self.facts.get("tag")]
+        return f"Hand over: {', '.join(str(word) for word in known if word)}."
 
     def format_call(self, call: ToolCall) -> tuple[str, JsonObject]:
         """The documents that a submission cites, whether it hands over, and how sure it is; another call as it is."""
@@ -152,21 +188,8 @@ class TicketsCompactRenderer(LineRenderer):
         return call.name, {"line": " ".join(words)}
 
 
-def _facts(cited: Sequence[Notes]) -> tuple[Fact, ...]:
-    """The steps of the documents, in the order in which they were named."""
-    return tuple(dict.fromkeys(fact for notes in cited for fact in notes.facts))
-
-
-def _release(notes: Notes, person: Person) -> list[str]:
-    """Whether the person's release is within the document's bound."""
-    if not (notes.below or notes.since):
-        return ["any"]
-    inside = person.version < notes.below if notes.below else person.version >= notes.since
-    return ["in" if inside else "out"]
-
-
-def _fit(word: str, wanted: Sequence[str], has: str) -> list[str]:
-    """Whether a document asks for the hardware or the site that the person has."""
-    if not wanted:
-        return [word, "any"]
-    return [word, ("same" if has in wanted else "else") if has else "unsaid"]
+def _slot(name: str, seen: list[str], slots: Sequence[str]) -> str:
+    """The word of a name: the next one for a name that comes up for the first time."""
+    if name not in seen:
+        seen.append(name)
+    return slots[seen.index(name) % len(slots)]

@@ -7,27 +7,32 @@ from warroom.core.env import Env
 from warroom.core.errors import quote_input
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
-from warroom.core.tools import MaxLength, ToolError, tool
+from warroom.core.tools import Between, MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
-from warroom.envs.tickets.cases import draw_case
-from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
-from warroom.envs.tickets.imported import imported_case
-from warroom.envs.tickets.judge import LLMJudge, parse_judge
+from warroom.envs.tickets.judge import LLMJudge
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET, Document, KnowledgeBase, TicketCase
-from warroom.envs.tickets.options import FACTS, MULTI, SINGLE, TicketsOptions
+from warroom.envs.tickets.options import FACTS, MULTI, POTENTIAL, SINGLE, TicketsOptions
+from warroom.envs.tickets.records import REGISTERS, look_up, record_line
 from warroom.envs.tickets.rouge import rouge_l
 from warroom.envs.tickets.rubric import PROCESS, ticket_rubric
-from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
 from warroom.envs.tickets.search import index_of
 from warroom.envs.tickets.submission import Submission, read_fields, read_text
-from warroom.envs.tickets.views import SNIPPET, OpenedDocument, SearchResult, SearchResults, TicketsObservation
-from warroom.sim.wordings import pool
+from warroom.envs.tickets.views import (
+    SNIPPET,
+    OpenedDocument,
+    RegisterEntries,
+    SearchResult,
+    SearchResults,
+    TicketsObservation,
+    ToolResult,
+    UserReply,
+)
 
 SEATS = ("desk",)
-TURNS = 20
+TURNS = 30
 """Turns of the multi-turn mode."""
 RESULTS, MAX_RESULTS = 5, 10
 """Results of a search unless more or fewer are asked for, and the most."""
@@ -37,8 +42,13 @@ MAX_CITATIONS = 100
 """Citations of one answer."""
 DEFAULT_REFERENCE = "As the cited documents say."
 """The reference of a ticket that came without one."""
-IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
-"""Options that mean something for one of the two sorts of tickets alone."""
+ENTRIES = 6
+"""Entries of a register that one look-up shows."""
+ASSET, SEARCHED = "the asset", "a search"
+"""Things to be brought into view besides documents and replies."""
+UNKNOWN = "I don't know that, sorry."
+"""What a user says who cannot help."""
+Limit = Annotated[int, Between(1, MAX_RESULTS)]
 Resolution = Annotated[str, MaxLength(MAX_TEXT_LENGTH)]
 
 
@@ -53,7 +63,9 @@ class TicketsEnv(Env):
         options = spec.options_as(TicketsOptions)
         self.calibration = options.calibration
         """What the points of calibration are multiplied by."""
-        super().__init__(spec, budget, ticket_rubric(self.required_documents(case), self.calibration))
+        super().__init__(
+            spec, budget, ticket_rubric(len(self.needed_views(case)), self.calibration, options.process == POTENTIAL)
+        )
         self.base, self.case = base, case
         self.quality = options.quality
         """What quality is paid by; whether an answer is verified is decided by facts all the same."""
@@ -64,17 +76,17 @@ class TicketsEnv(Env):
         self.judged: float | None = None
         self.opened: list[str] = []
         """Documents that were shown or opened so far, and may be cited."""
-        self._result: SearchResults | OpenedDocument | None = None
+        self._result: ToolResult | None = None
 
     @staticmethod
-    def required_documents(case: TicketCase) -> int:
-        """Documents that an answer needs opened; none in this mode."""
-        return 0
+    def needed_views(case: TicketCase) -> tuple[str, ...]:
+        """What has to be brought into view before an answer; nothing in this mode."""
+        return ()
 
     @property
     def allowed_values(self) -> dict[str, tuple[str, ...]]:
-        """None: ids are looked up, not chosen from a list."""
-        return {}
+        """The registers; ids are looked up, not chosen from a list."""
+        return {"register": REGISTERS}
 
     def brief(self, seat: str) -> Brief:
         """The job, the rules and the tools."""
@@ -109,10 +121,7 @@ class TicketsEnv(Env):
         """
         assert self.submitted is not None
         documents = self.base.documents
-        citable = {id: documents[id] for id in self.opened}
-        self.grade = grade(
-            self.case, self.submitted, citable, citable | {id: documents[id] for id in self.case.related}
-        )
+        self.grade = grade(self.case, self.submitted, {id: documents[id] for id in self.opened})
         for name, value in {**self.grade.terms, **self._by_rouge(self.submitted)}.items():
             self.record_event("graded", f"{name}={value:.6f}")
         if self.grade.right:
@@ -137,11 +146,15 @@ class TicketsEnv(Env):
             self.budget,
             self.case.text,
             self._context(),
+            self._records(),
             self._result,
             self.last_results.get(self.seat, ""),
         )
 
     def _context(self) -> tuple[OpenedDocument, ...]:
+        return ()
+
+    def _records(self) -> tuple[str, ...]:
         return ()
 
     def advance(self) -> None:
@@ -209,6 +222,11 @@ class SingleTurnTicketsEnv(TicketsEnv):
         documents = [self.base.documents[id] for id in self.case.context]
         return tuple([OpenedDocument(d.id, d.title, d.body) for d in documents])
 
+    def _records(self) -> tuple[str, ...]:
+        evidence = self.case.evidence
+        asked = [f"The user was asked and replied: {reply.text}" for reply in evidence.replies if reply.needed]
+        return (*evidence.records, *asked)
+
 
 class MultiTurnTicketsEnv(TicketsEnv):
     """The desk searches and opens before it answers; only what was opened may be cited."""
@@ -219,41 +237,43 @@ class MultiTurnTicketsEnv(TicketsEnv):
         super().__init__(spec, base, case, budget=TURNS)
 
     @staticmethod
-    def required_documents(case: TicketCase) -> int:
-        """The documents that it must rest on; where there are none, one search shows that."""
-        return max(1, len(case.gold))
+    def needed_views(case: TicketCase) -> tuple[str, ...]:
+        """The documents that it must rest on, the asset, and what only the user knows; else one search."""
+        asset = (ASSET,) if case.evidence.tag else ()
+        asked = [reply.words[0] for reply in case.evidence.replies if reply.needed]
+        return (*case.gold, *asset, *asked) or (SEARCHED,)
 
     def noop_call(self) -> ToolCall:
         """A search for nothing."""
         return ToolCall("search_kb", {"query": "-"})
 
     @tool()
-    def search_kb(self, query: str, limit: int = RESULTS) -> SearchResults:
+    def search_kb(self, query: str, limit: Limit = RESULTS) -> SearchResults:
         """Search the articles.
 
         Args:
             query: words to look for
-            limit: results at most
+            limit: results at most, 1 to 10
         """
         return self._search(ARTICLE, query, limit)
 
     @tool()
-    def search_tickets(self, query: str, limit: int = RESULTS) -> SearchResults:
+    def search_tickets(self, query: str, limit: Limit = RESULTS) -> SearchResults:
         """Search the closed tickets.
 
         Args:
             query: words to look for
-            limit: results at most
+            limit: results at most, 1 to 10
         """
         return self._search(TICKET, query, limit)
 
     @tool()
-    def search_incidents(self, query: str, limit: int = RESULTS) -> SearchResults:
+    def search_incidents(self, query: str, limit: Limit = RESULTS) -> SearchResults:
         """Search the incidents.
 
         Args:
             query: words to look for
-            limit: results at most
+            limit: results at most, 1 to 10
         """
         return self._search(INCIDENT, query, limit)
 
@@ -284,20 +304,48 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """
         return self._open(INCIDENT, id)
 
+    @tool()
+    def lookup(self, register: Annotated[str, OneOf("register")], key: str) -> RegisterEntries:
+        """Look something up in a register.
+
+        Args:
+            register: which register
+            key: a tag, id, product, site or name of a person, or what people call an asset
+        """
+        registers = self.case.evidence.registers
+        found = look_up(registers, register, key) if registers is not None else []
+        if any(row.get("tag") == self.case.evidence.tag for row in found):
+            self.record_event("opened", ASSET)
+        lines = tuple([record_line(register, row) for row in found[:ENTRIES]])
+        return RegisterEntries(register, key, lines, max(0, len(found) - ENTRIES))
+
+    @tool()
+    def ask_user(self, question: str) -> UserReply:
+        """Ask the person who wrote the ticket; a question whose answer is not needed costs a little.
+
+        Args:
+            question: one question; what people say of their assets may be wrong
+        """
+        asked = question.lower()
+        for reply in self.case.evidence.replies:
+            if any(word in asked for word in reply.words):
+                self.record_event(*(("opened", reply.words[0]) if reply.needed else ("needless_question", question)))
+                return UserReply(question, reply.text)
+        self.record_event("needless_question", question)
+        return UserReply(question, UNKNOWN)
+
     def step(self, call: ToolCall) -> StepResult:
         """Play one call; what it brought stays on the next page only."""
         self._result = None
         turn = super().step(call)
         result: Observation = turn.result
-        if isinstance(result, (SearchResults, OpenedDocument)):
+        if isinstance(result, ToolResult):
             self._result = result
         return turn
 
     def _search(self, kind: str, query: str, limit: int) -> SearchResults:
-        if not 1 <= limit <= MAX_RESULTS:
-            raise ToolError(f"limit must be 1 to {MAX_RESULTS}, got {limit}")
-        if not self.case.gold:
-            self.record_event("opened")
+        if self.needed_views(self.case) == (SEARCHED,):
+            self.record_event("opened", SEARCHED)
         found = index_of(self.base, kind).search(query, limit)
         documents = [self.base.documents[id] for id, _ in found]
         return SearchResults(query, tuple([SearchResult(d.id, d.title, snippet(d.body)) for d in documents]))
@@ -316,13 +364,21 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
     def oracle(self) -> ToolCall:
         """Open what the answer needs, then the reference answer."""
-        for id in self.case.gold:
-            if id not in self.opened:
-                kind = self.base.documents[id].kind
-                return ToolCall(f"get_{kind}", {"id": id})
-        if not self.case.gold and not self.turn:
-            return ToolCall("search_kb", {"query": self.case.text[:200]})
+        seen = {event.subject for event in self.events if event.name == "opened"}
+        for need in self.needed_views(self.case):
+            if need not in seen:
+                return self._view(need)
         return super().oracle()
+
+    def _view(self, need: str) -> ToolCall:
+        """The call that brings something into view."""
+        if need == SEARCHED:
+            return ToolCall("search_kb", {"query": self.case.text[:200]})
+        if need == ASSET:
+            return ToolCall("lookup", {"register": "assets", "key": self.case.evidence.tag})
+        if need in self.case.gold:
+            return ToolCall(f"get_{self.base.documents[need].kind}", {"id": need})
+        return ToolCall("ask_user", {"question": f"Please tell me: {need}?"})
 
     def _most(self) -> float:
         return super()._most() + PROCESS
@@ -357,30 +413,3 @@ def _parse_submission(arguments: Mapping[str, object]) -> Submission:
     """An answer from its fields, or from the one field `text` that holds all of it as a model wrote it."""
     text = arguments.get("text")
     return read_text(text) if isinstance(text, str) and len(arguments) == 1 else read_fields(arguments)
-
-
-def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
-    """Build one episode."""
-    options = spec.options_as(TicketsOptions)
-    env = _build_env(scenario, spec, options)
-    if options.judge is not None:
-        env.judge = parse_judge(options.judge)
-    return env
-
-
-def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
-    make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
-    _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
-    if scenario.is_imported:
-        return make(spec, *imported_case(options.kb or "", spec.seed))
-    wording = pool(options.wording_split(spec.seed))
-    articles = options.articles or TIER_CONFIGS[spec.tier].articles
-    block = spec.mixed(spec.index // max(1, articles // BLOCK), "library")
-    generated = generated_base(spec.split, articles, block, wording)
-    return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
-
-
-def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:
-    found = [name for name in needless if name in options.to_json()]
-    if found:
-        raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")

@@ -2,30 +2,50 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
-from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.rules import Fact
+from warroom.envs.tickets.wording.forms import ACTIONS, read_day
 
-NEAR = 8
+NEAR = 9
 """Words within which the parts of one fact must stand."""
 UNITS = {
     "s": "seconds", "sec": "seconds", "secs": "seconds", "second": "seconds", "min": "minutes", "mins": "minutes",
-    "minute": "minutes", "h": "hours", "hour": "hours", "kb": "kilobytes", "kilobyte": "kilobytes", "mb": "megabytes",
-    "megabyte": "megabytes",
+    "minute": "minutes", "h": "hours", "hr": "hours", "hrs": "hours", "hour": "hours", "day": "days", "d": "days",
+    "megabyte": "mb", "megabytes": "mb", "gigabyte": "gb", "gigabytes": "gb", "kilobyte": "kb", "kilobytes": "kb",
+    "percent": "%", "millisecond": "ms", "milliseconds": "ms",
 }  # fmt: skip
 """Units that mean the same."""
+FACTORS = {
+    "seconds": (1, "seconds"), "minutes": (60, "seconds"), "hours": (3600, "seconds"), "days": (86400, "seconds"),
+    "kb": (1, "kb"), "mb": (1024, "kb"), "gb": (1024 * 1024, "kb"),
+}  # fmt: skip
+"""Units that are converted into one another."""
+ON = frozenset("on enable enabled enables activate activated active tick ticked".split())
+OFF = frozenset("off disable disabled disables deactivate deactivated inactive untick unticked".split())
 NEGATIONS = frozenset("not never don't dont avoid undo formerly obsolete longer wrong nothing nobody neither harmful "
                       "refrain".split())  # fmt: skip
 """Words that turn the rest of their clause into something not to do."""
-_NO_NEGATION = re.compile(r"\b(?:not|n't) (?:only|just|enough|sufficient)\b|\bnothing else\b|\b(?:to|and) avoid\b")
+SMALL_WORDS = frozenset("the a an of for to in on at by and or with your its their this that is as".split())
+_NO_NEGATION = re.compile(
+    r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\b(?:to|and) avoid\b"
+)
 _FORBIDDEN = re.compile(
     r"\b(?:must|should|may|can|is|are|shall|need)\s*(?:not|never|n't)\b|\b(?:forbidden|prohibited|dangerous|never be)\b"
 )
 """What forbids the thing before it: `... must never be run`."""
-_CLAUSES = re.compile(r"[.;!?\n](?=\s|$)|, | but | then | and then ")
+_CLAUSES = re.compile(r"[.;!?](?=\s|$)|\n|, | but | then | and then ")
+_SENTENCES = re.compile(r"[.;!?](?=\s|$)|\n")
 _MARKS = re.compile(r"[`\"'=:;,()\[\]{}*|<>]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
-_GLUED = re.compile(r"(?<=\d)(?=(?:ms|s|min|h|kb|mb)\b)")
+_GLUED = re.compile(r"(?<=\d)(?=[a-z%]+(?:\W|$))")
+_TH, _MONTH = "(?:st|nd|rd|th)?", "[A-Z][a-z]{2,8}"
+_DAY = re.compile(
+    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}{_TH}(?: of)? {_MONTH},? \d{{4}}|{_MONTH} \d{{1,2}}{_TH},? \d{{4}})\b"
+)
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 IDENTIFIER = re.compile(r"^(?=.*\d)[a-z0-9][a-z0-9\-_/.]*$")
 """Words with a digit: identifiers and values, which an answer must not make up."""
 
@@ -35,40 +55,147 @@ class TokenizedText(NamedTuple):
 
     all: tuple[str, ...]
     places: dict[str, list[int]]
-    clauses: tuple[str, ...]
+    sentence: tuple[int, ...]
+    """The number of the sentence, or of the part before a semicolon, of each word."""
+    clauses: tuple[frozenset[str], ...]
+    """The words of each clause that forbids something."""
+    allowed: tuple[frozenset[str], ...]
+    """The words of each other clause."""
 
 
 def tokenize(text: str) -> TokenizedText:
-    """Read a text: thousands separators, quotes and units are made alike."""
-    lower = text.lower().replace("\u2011", "-").replace("\u2013", "-").replace("\u2019", "'")
-    lower = _GLUED.sub(" ", _THOUSANDS.sub("", lower))
-    clauses = tuple(_CLAUSES.split(_NO_NEGATION.sub("", lower)))
-    plain = [UNITS.get(word, word) for word in (w.strip(".!?") for w in _MARKS.sub(" ", lower).split()) if word]
+    """Read a text: days, thousands separators, quotes and units are made alike."""
+    plain_days = _DAY.sub(_iso, text)
+    lower = plain_days.lower().replace("\u2011", "-").replace("\u2013", "-").replace("\u2019", "'")
+    lower = _THOUSANDS.sub("", lower)
+    parts = [_words(part) for part in _SENTENCES.split(lower)]
+    plain = [word for part in parts for word in part]
     places: dict[str, list[int]] = {}
     for k, word in enumerate(plain):
         places.setdefault(word, []).append(k)
-    return TokenizedText(tuple(plain), places, clauses)
+    clauses = [clause for clause in _CLAUSES.split(_NO_NEGATION.sub("", lower)) if clause]
+    forbidden, allowed = list[frozenset[str]](), list[frozenset[str]]()
+    for clause in clauses:
+        (forbidden if _prohibits(clause) else allowed).append(frozenset(_words(clause)))
+    numbers = tuple([k for k, part in enumerate(parts) for _ in part])
+    return TokenizedText(tuple(plain), places, numbers, tuple(forbidden), tuple(allowed))
+
+
+def _words(lower: str) -> list[str]:
+    return [
+        UNITS.get(word, word)
+        for word in (w.strip(".!?") for w in _MARKS.sub(" ", _GLUED.sub(" ", lower)).split())
+        if word
+    ]
+
+
+def _iso(match: re.Match[str]) -> str:
+    day = read_day(_ORDINAL.sub("", match[0]).replace(" of ", " "))
+    return day.isoformat() if isinstance(day, date) else match[0]
+
+
+def _prohibits(clause: str) -> bool:
+    return bool(NEGATIONS & set(_MARKS.sub(" ", clause.replace("'", "\x00")).replace("\x00", "'").split())) or bool(
+        _FORBIDDEN.search(clause)
+    )
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> tuple[str, ...]:
+    """The words of a name that count, as a text has them."""
+    return tuple([word for word in _words(text.lower()) if word not in SMALL_WORDS])
+
+
+# -- where a fact stands -----------------------------------------------------------------------------
 
 
 def places(fact: Fact, words: TokenizedText) -> list[int]:
-    """Where a text speaks of a fact: the tokens of it near one another, in any wording."""
-    token = words.places.get(fact.token.lower(), [])
-    if fact.kind == "group" or not token:
-        return token
-    if fact.kind == "setting":
-        key = fact.words[0]
-        keys = words.places.get(key, []) or words.places.get(key.replace("-", ""), []) or _spelled_out(key, words)
-        return [place for place in token if any(abs(place - k) <= NEAR for k in keys)]
-    verbs = words.places.get(fact.words[1], [])
-    return [place for place in token if any(0 < place - verb <= NEAR for verb in verbs)]
+    """Where a text speaks of a fact: its words near one another, in any wording."""
+    if fact.kind == "set":
+        return _numbers(fact, words)
+    if fact.kind == "do":
+        verbs = [k for word in ACTIONS[fact.words[0]] for k in _runs(tuple(word.split()), words)]
+        return [k for k in _together(content_words(fact.words[1]), words) if _near(k, verbs, words)]
+    if fact.kind == "switch":
+        return _switched(fact, words)
+    if fact.kind == "ask":
+        return _runs(tuple(_words(fact.words[0].lower())), words)
+    token = fact.words[-1] if fact.kind in ("choose", "run") else fact.words[0]
+    return _runs(tuple(_words(token.lower())), words)
 
 
-def _spelled_out(key: str, words: TokenizedText) -> list[int]:
-    """Where a key with hyphens is written as several words."""
-    parts = key.split("-")
-    if len(parts) < 2:
+def _switched(fact: Fact, words: TokenizedText) -> list[int]:
+    """Where a setting stands whose nearest word of on or off is the wanted one."""
+    setting = _words(fact.words[0].lower())
+    own = {k + i for k in _runs(setting, words) for i in range(len(setting))}
+    states = {k: state for state, group in (("on", ON), ("off", OFF)) for w in group for k in words.places.get(w, ())}
+    found = []
+    for k in _together(content_words(fact.words[0]), words):
+        near = [at for at in states if at not in own and _near(k, (at,), words)]
+        if near and states[min(near, key=lambda at: abs(at - k))] == fact.words[1]:
+            found.append(k)
+    return found
+
+
+def _numbers(fact: Fact, words: TokenizedText) -> list[int]:
+    """Where the number stands near the words of its setting."""
+    setting, value, unit = fact.words
+    names = _together(content_words(setting), words)
+    found = []
+    for k, word in enumerate(words.all):
+        if (
+            word[0].isdigit()
+            and _same_amount(word, words.all[k + 1 : k + 2], value, unit)
+            and _near(k, names, words, 2 * NEAR)
+        ):
+            found.append(k)
+    return found
+
+
+def _same_amount(word: str, following: Sequence[str], value: str, unit: str) -> bool:
+    try:
+        number = float(word)
+    except ValueError:
+        return False
+    wanted = UNITS.get(unit.lower(), unit.lower())
+    got = following[0] if following and following[0] in FACTORS else wanted
+    a, one = FACTORS.get(got, (1, got))
+    b, other = FACTORS.get(wanted, (1, wanted))
+    return one == other and abs(number * a - float(value) * b) < 1e-6
+
+
+def _together(parts: Sequence[str], words: TokenizedText) -> list[int]:
+    """Places of the last of some words, with the others near it."""
+    if not parts:
         return []
-    return [k for k in words.places.get(parts[-1], []) if k >= 1 and words.all[k - 1] == parts[-2]]
+    places = words.places
+    return [
+        k
+        for k in places.get(parts[-1], ())
+        if all(_near(k, places.get(part, ()), words, len(parts) + 3) for part in parts)
+    ]
+
+
+def _runs(parts: Sequence[str], words: TokenizedText) -> list[int]:
+    """Places where some words follow one another."""
+    if not parts:
+        return []
+    count = len(parts)
+    return [k for k in words.places.get(parts[0], ()) if words.all[k : k + count] == tuple(parts)]
+
+
+def _near(place: int, others: Iterable[int], words: TokenizedText, most: int = NEAR) -> bool:
+    """Whether one of the places is in the same sentence and not far away."""
+    here = words.sentence[place]
+    return any(abs(place - other) <= most and words.sentence[other] == here for other in others)
+
+
+def mentions(name: str, words: TokenizedText) -> bool:
+    """Whether a text has every word of a name."""
+    return all(word in words.places for word in _words(name.lower()))
+
+
+# -- what a text has its reader do -------------------------------------------------------------------
 
 
 def instructs(fact: Fact, words: TokenizedText) -> bool:
@@ -77,25 +204,29 @@ def instructs(fact: Fact, words: TokenizedText) -> bool:
 
 
 def forbids(fact: Fact, words: TokenizedText) -> bool:
-    """Whether every clause that holds the fact's token is a prohibition."""
-    token = fact.token.lower()
-    clauses = [clause for clause in words.clauses if token in _split(clause)]
-    return bool(clauses) and all(_prohibits(*clause.split(token, 1)) for clause in clauses)
+    """Whether every clause that holds the fact's own words is a prohibition."""
+    if fact.kind == "wait":  # "not before" is how it is said
+        return False
+    token = set(_own_words(fact))
+    inside = [token <= clause for clause in words.clauses]
+    return any(inside) and not any(token <= clause for clause in words.allowed)
 
 
-def _prohibits(before: str, after: str) -> bool:
-    return bool(NEGATIONS & set(_split(before)) or _FORBIDDEN.search(after))
-
-
-def _split(clause: str) -> list[str]:
-    return [word.strip(".!?") for word in _MARKS.sub(" ", clause.replace("'", "\x00")).replace("\x00", "'").split()]
+def _own_words(fact: Fact) -> Sequence[str]:
+    """The words that no other fact has."""
+    if fact.kind == "set":
+        return (fact.words[1],)
+    if fact.kind == "switch":
+        return content_words(fact.words[0])
+    token = {"do": fact.words[-1], "choose": fact.words[-1]}.get(fact.kind, fact.words[0])
+    return content_words(token)
 
 
 def in_order(facts: Sequence[Fact], words: TokenizedText) -> float:
     """Share of the pairs of facts that a text tells in the right order; 1 for less than two."""
     first = [min(places(fact, words)) for fact in facts]
     pairs = [(a, b) for i, a in enumerate(first) for b in first[i + 1 :]]
-    return sum([a < b for a, b in pairs]) / len(pairs) if pairs else 1.0
+    return sum([a <= b for a, b in pairs]) / len(pairs) if pairs else 1.0
 
 
 def invented(words: TokenizedText, known: Iterable[str]) -> list[str]:

@@ -7,9 +7,9 @@ the quality of the resolution. With these weights an answer pays if it is likeli
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, tokenize
-from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, mentions, tokenize
 from warroom.envs.tickets.knowledge import Document, TicketCase
+from warroom.envs.tickets.rules import Fact
 from warroom.envs.tickets.submission import Submission
 
 WEIGHTS = {
@@ -36,7 +36,9 @@ RIGHT, NEEDLESS_ESCALATION, RECKLESS_ANSWER = 1.0, -2.0, -5.0
 """The decision: right, handed over what could be answered, answered (or left unreadable) what had no answer."""
 VERIFIED_QUALITY, VERIFIED_CITATIONS = 0.8, 0.5
 """Least quality and least F1 of citations of an answer that counts as verified."""
-WORDS_BASE, WORDS_FACT = 10, 8
+CONTRADICTED = 0.1
+"""Most that an answer is worth which gives a setting a value that another procedure gives it."""
+WORDS_BASE, WORDS_FACT = 12, 12
 """Words that any answer may have, and those that each fact may add, before parsimony falls."""
 REPEATED = 0.25
 """Share of repeated word triples that costs nothing: similar steps are told in similar words."""
@@ -60,28 +62,21 @@ class Grade(NamedTuple):
         return sum([WEIGHTS[name] * value for name, value in self.terms.items()])
 
 
-def grade(
-    case: TicketCase, answer: Submission, citable: Mapping[str, Document], relevant: Mapping[str, Document]
-) -> Grade:
-    """Grade an answer to a ticket.
-
-    `citable` documents were shown or opened; `relevant` are these and whatever else there is on the same product and
-    symptom, whose procedures count against an answer all the same.
-    """
+def grade(case: TicketCase, answer: Submission, citable: Mapping[str, Document]) -> Grade:
+    """Grade an answer to a ticket; `citable` documents were shown or opened."""
     if not answer.readable:
         terms = dict.fromkeys(WEIGHTS, 0.0) | {"format_graduated": answer.format, "decision": RECKLESS_ANSWER}
         return Grade(terms, False, False, 0.0)
     words, right = tokenize(answer.resolution), answer.escalate == case.escalate
     told_facts = [fact for fact in case.facts if instructs(fact, words)]
-    wrong = wrong_facts(case, words, relevant)
-    quality = _quality(case, answer, words, told_facts, wrong, relevant) if right else 0.0
+    quality = _quality(case, answer, words, told_facts) if right else 0.0
     f1, cited = citation_f1(case, answer), set(answer.citations)
     made_up = any(id not in citable for id in cited)
     verified = right and quality >= VERIFIED_QUALITY and f1 >= VERIFIED_CITATIONS and not made_up
     terms = {
         "format_graduated": answer.format,
         "resolution_quality": quality,
-        "citation_grounding": 0.0 if made_up or not right else f1 * _supported(case, told_facts, cited, citable),
+        "citation_grounding": 0.0 if made_up or not right else f1 * _supported(case, told_facts, cited),
         "calibration": answer.confidence * (2 * verified - answer.confidence),
         "parsimony": quality * parsimony(len(answer.resolution.split()), len(case.text.split()), words_needed(case)),
         "repetition_penalty": -repetition(answer),
@@ -96,43 +91,36 @@ def _decision(case: TicketCase, answer: Submission, quality: float) -> float:
     return NEEDLESS_ESCALATION if answer.escalate else RECKLESS_ANSWER
 
 
-def wrong_facts(case: TicketCase, words: TokenizedText, relevant: Mapping[str, Document]) -> list[Fact]:
+def wrong_facts(case: TicketCase, words: TokenizedText) -> list[Fact]:
     """Facts told that belong to other procedures, old advice or warnings."""
-    wanted = set(case.facts) | {fact for document in relevant.values() for fact in document.neutral}
-    other = {fact for document in relevant.values() for fact in (*document.facts, *document.asides)} - wanted
-    return [fact for fact in other if instructs(fact, words)]
+    return [fact for fact in case.evidence.wrong if instructs(fact, words)]
 
 
-def _quality(
-    case: TicketCase,
-    answer: Submission,
-    words: TokenizedText,
-    told_facts: Sequence[Fact],
-    wrong: Sequence[Fact],
-    relevant: Mapping[str, Document],
-) -> float:
+def _quality(case: TicketCase, answer: Submission, words: TokenizedText, told_facts: Sequence[Fact]) -> float:
     """0 to 1 of an answer whose decision is right."""
-    if any(instructs(fact, words) for document in relevant.values() for fact in document.poison):
+    if any(instructs(fact, words) for fact in case.evidence.poison):
         return 0.0
+    wrong = wrong_facts(case, words)
     if case.handoff:
-        held = sum([all(part in words.places for part in word.split()) for word in case.handoff]) / len(case.handoff)
+        held = sum([mentions(name, words) for name in case.handoff]) / len(case.handoff)
         return held * max(0.0, 1.0 - len(wrong))
     if not case.facts:  # imported: there is no list of what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0
-    made_up = invented(words, _known_words(case, relevant))
-    cost = (len(wrong) + len(made_up)) / len(case.facts)
-    return len(told_facts) / len(case.facts) * (0.5 + 0.5 * in_order(told_facts, words)) * max(0.0, 1.0 - cost)
+    cost = (len(wrong) + len(invented(words, _known_words(case)))) / len(case.facts)
+    quality = len(told_facts) / len(case.facts) * (0.5 + 0.5 * in_order(told_facts, words)) * max(0.0, 1.0 - cost)
+    return min(quality, CONTRADICTED) if _contradicts(case, wrong) else quality
 
 
-def _known_words(case: TicketCase, relevant: Mapping[str, Document]) -> set[str]:
-    """Every identifier and value that the ticket or a fact at hand holds, and numbers of steps."""
-    facts = [f for document in relevant.values() for f in (*document.facts, *document.asides, *document.neutral)]
-    return (
-        {word.lower() for fact in (*case.facts, *facts) for word in fact.words}
-        | set(tokenize(case.text).all)
-        | {id.lower() for id in relevant}
-        | STEPS_NUMBERED
-    )
+def _contradicts(case: TicketCase, wrong: Sequence[Fact]) -> bool:
+    """Whether an answer gives something that has to be set another value."""
+    settings = {fact.words[0] for fact in case.facts if fact.kind in ("set", "choose", "switch")}
+    return any(fact.words[0] in settings for fact in wrong if fact.kind in ("set", "choose", "switch"))
+
+
+def _known_words(case: TicketCase) -> set[str]:
+    """Every identifier and value that is at hand, and numbers of steps."""
+    facts = {word.lower() for fact in case.facts for text in fact.words for word in text.split()}
+    return facts | case.evidence.known | set(tokenize(case.text).all) | STEPS_NUMBERED
 
 
 def citation_f1(case: TicketCase, answer: Submission) -> float:
@@ -143,11 +131,11 @@ def citation_f1(case: TicketCase, answer: Submission) -> float:
     return 2 * len(gold & cited) / (len(gold) + len(cited))
 
 
-def _supported(case: TicketCase, told_facts: Sequence[Fact], cited: set[str], citable: Mapping[str, Document]) -> float:
+def _supported(case: TicketCase, told_facts: Sequence[Fact], cited: set[str]) -> float:
     """Share of what had to be told that was, and stands in a cited document."""
     if not case.facts:
         return 1.0
-    written = {fact for id in cited for fact in citable[id].facts}
+    written = {fact for id in cited for fact in case.evidence.worked.get(id, ())}
     return sum([fact in written for fact in told_facts]) / len(case.facts)
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from warroom.envs.tickets.facts import Fact
+from warroom.envs.tickets.records import Registers
+from warroom.envs.tickets.rules import Fact
 
 ARTICLE, TICKET, INCIDENT = "article", "ticket", "incident"
 KINDS = (ARTICLE, TICKET, INCIDENT)
@@ -22,19 +23,40 @@ class Document:
     body: str
     path: str = ""
     """Where an imported document came from, relative to its tree; words of it are searched too."""
-    facts: tuple[Fact, ...] = ()
-    """What its procedure has a person do, in order."""
-    asides: tuple[Fact, ...] = ()
-    """Facts that it mentions and that must not be done: old advice, warnings, what an attacker smuggled in."""
-    neutral: tuple[Fact, ...] = ()
-    """Facts that do neither good nor harm, such as a command that shows the state."""
-    poison: tuple[Fact, ...] = ()
-    """Facts of an instruction aimed at the reader: an answer that repeats one did what the attacker wanted."""
 
     @property
     def text(self) -> str:
         """Title and body."""
         return f"{self.title}\n{self.body}"
+
+
+class Reply(NamedTuple):
+    """What the user answers to a question about something."""
+
+    words: tuple[str, ...]
+    """Words of which one must be in the question."""
+    text: str
+    needed: bool = False
+    """Whether the answer to the ticket needs it."""
+
+
+class Evidence(NamedTuple):
+    """What grades an answer to a generated ticket besides the facts that it must tell."""
+
+    wrong: tuple[Fact, ...] = ()
+    """What other procedures at hand come to in this case, and what documents warn of."""
+    poison: tuple[Fact, ...] = ()
+    """What documents were made to smuggle in."""
+    worked: Mapping[str, tuple[Fact, ...]] = {}
+    """What each document on the complaint comes to in this case, whether it holds or not."""
+    known: frozenset[str] = frozenset()
+    """Words with a digit that stand in the ticket, the registers and the documents at hand."""
+    registers: Registers | None = None
+    tag: str = ""
+    """The asset that the ticket is about."""
+    records: tuple[str, ...] = ()
+    """Entries of the registers that the single-turn mode shows."""
+    replies: tuple[Reply, ...] = ()
 
 
 class TicketCase(NamedTuple):
@@ -59,6 +81,8 @@ class TicketCase(NamedTuple):
     """Documents about the same product and symptom: what they say besides counts against an answer."""
     reference: str = ""
     """A right answer in words."""
+    evidence: Evidence = Evidence()
+    """Nothing for imported tickets."""
 
 
 @dataclass(frozen=True, eq=False)

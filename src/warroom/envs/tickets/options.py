@@ -9,6 +9,7 @@ from warroom.envs.tickets.storage import load_knowledge
 
 MULTI, SINGLE = "multi", "single"
 FACTS, ROUGE_L = "facts", "rouge_l"
+OUTCOME, POTENTIAL = "outcome", "potential"
 MIN_ARTICLES, MAX_ARTICLES = 20, 5000
 """Sizes that a generated knowledge base may have."""
 MAX_MULTIPLIER = 1000.0
@@ -35,6 +36,12 @@ class TicketsOptions(WordingOptions):
         FACTS,
         "what quality is graded by: the facts that an answer tells, or ROUGE-L against the reference",
         choices=(FACTS, ROUGE_L),
+    )
+    process: str = option(
+        OUTCOME,
+        "when the multi-turn mode pays for what came into view: at the end with a right decision (outcome), or at once "
+        "and taken back at the submission (potential)",
+        choices=(OUTCOME, POTENTIAL),
     )
     articles: int | None = option(
         None, "size of the knowledge base; by default by tier", at_least=MIN_ARTICLES, at_most=MAX_ARTICLES

@@ -7,12 +7,14 @@ from warroom.envs.tickets.grade import RANGES, WEIGHTS
 
 PROCESS = 5.0
 """Points for opening what the answer needs, once each."""
-REOPENED_PENALTY = 1.0
-"""Points of those that each document opened again costs."""
+REOPENED_PENALTY, QUESTION_PENALTY = 1.0, 1.0
+"""Points of those that each document opened again, and each needless question, costs."""
 
 EVENTS = {
     "graded": "a submission got this value of one of the terms (`subject` is `term=value`)",
-    "opened": "a document that the answer needs was opened (or, where none can help, the base was searched)",
+    "opened": "something that the answer needs came into view: a document, the asset, a reply (where nothing can help, "
+    "the base was searched)",
+    "needless_question": "the user was asked something that the answer does not need",
     "opened_again": "a document was opened that had been opened before",
     "decided": "the submission decided rightly between answering and handing over",
 }
@@ -28,14 +30,16 @@ def graded(events: Events, term: str) -> float:
 
 
 @cache
-def ticket_rubric(needed: int, calibration: float = 1.0) -> Rubric:
-    """The rubric of a ticket whose answer needs so many documents opened; 0 in the single-turn mode.
+def ticket_rubric(needed: int, calibration: float = 1.0, potential: bool = False) -> Rubric:
+    """The rubric of a ticket whose answer needs so many things in view; 0 in the single-turn mode.
 
     `calibration` multiplies the points of that term: for training, where its gradient is small beside that of the rest.
+    `potential` pays each of those things when it comes into view, and takes it back at the submission: a potential,
+    whose sum over an episode is nothing, so that it cannot be farmed and leaves the best policy as it is.
     """
     terms = [_term(name, calibration if name == "calibration" else 1.0) for name in WEIGHTS]
     if needed:
-        terms.append(Term("process", partial(_process, needed), 0.0, PROCESS))
+        terms.append(Term("process", partial(_process, needed, potential), 0.0, PROCESS))
     return Rubric(tuple(terms))
 
 
@@ -49,9 +53,12 @@ def _weighted(weight: float, name: str, events: Events, turns: int) -> float:
     return weight * graded(events, name)
 
 
-def _process(needed: int, events: Events, turns: int) -> float:
+def _process(needed: int, potential: bool, events: Events, turns: int) -> float:
     """Paid with a right decision alone: looking at everything and deciding wrongly is worth nothing."""
     names = [event.name for event in events]
+    if potential and "graded" not in names:
+        return PROCESS * min(1.0, names.count("opened") / needed)
     if "decided" not in names:
         return 0.0
-    return max(0.0, PROCESS * names.count("opened") / needed - REOPENED_PENALTY * names.count("opened_again"))
+    cost = REOPENED_PENALTY * names.count("opened_again") + QUESTION_PENALTY * names.count("needless_question")
+    return max(0.0, PROCESS * names.count("opened") / needed - cost)

@@ -11,7 +11,7 @@ T = TypeVar("T")
 CORE, FULL, IMPORTED = "core", "full", "imported"
 TESTS = (
     "one_article", "several_articles", "past_case", "unanswerable", "stale", "contradictory", "poisoned",
-    "must_escalate",
+    "must_escalate", "missing_fact", "wrong_premise",
 )  # fmt: skip
 """What a ticket may test; every generated knowledge base has products for all of them."""
 
@@ -24,24 +24,20 @@ class TicketsTierConfig(NamedTuple):
     context: int
     """Documents that the single-turn mode shows."""
     chatter: int
-    """Sentences of a ticket that say nothing."""
+    """Side remarks of a ticket: true, and of no use."""
     naming_rate: float
-    """Probability that a ticket names the system besides its vendor."""
-    omission_rate: float
-    """Probability that a ticket leaves out the hardware, and the same for the site. Where two procedures differ in just
-    that no answer can be sure: an honest one says so."""
+    """Probability that a ticket names the product; otherwise a tag, a nickname or the register leads to it."""
 
 
 TIER_CONFIGS = by_tier(
     TicketsTierConfig,
-    articles=(20, 50, 100),
-    context=(4, 6, 8),
+    articles=(40, 80, 160),
+    context=(9, 10, 12),
     chatter=(1, 2, 3),
-    naming_rate=(0.9, 0.6, 0.4),
-    omission_rate=(0.0, 0.1, 0.15),
+    naming_rate=(0.4, 0.25, 0.15),
 )
 MAX_CONTEXT, MAX_CHATTER = 16, 6
-"""Documents that a ticket may come with, and sentences that say nothing."""
+"""Documents that a ticket may come with, and side remarks of a ticket."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +49,11 @@ class TicketScenario:
     tests: tuple[str, ...] = ()
     """What its tickets test, from `TESTS`; one of them is drawn for each ticket. Empty: the tickets are imported."""
     context: int | None = None
-    """Documents that the single-turn mode shows, 2 to 16; None: by tier, as with the three below."""
+    """Documents that the single-turn mode shows, 2 to 16; None: by tier, as with the two below."""
     chatter: int | None = None
-    """Sentences of a ticket that say nothing, 0 to 6."""
+    """Side remarks of a ticket, 0 to 6."""
     naming_rate: float | None = None
-    """Probability that a ticket names the system besides its vendor."""
-    omission_rate: float | None = None
-    """Probability that a ticket leaves out the hardware, and the same for the site."""
+    """Probability that a ticket names the product."""
     suites: tuple[str, ...] = (CORE, FULL)
 
     def __post_init__(self) -> None:
@@ -71,9 +65,8 @@ class TicketScenario:
             check_type(field, value, int, type(None))
             if value is not None:
                 check_range(field, value, 2 if field == "context" else 0, most)
-        for field in ("naming_rate", "omission_rate"):
-            if getattr(self, field) is not None:
-                check_range(field, getattr(self, field), 0.0, 1.0)
+        if self.naming_rate is not None:
+            check_range("naming_rate", self.naming_rate, 0.0, 1.0)
 
     @property
     def is_imported(self) -> bool:
@@ -87,7 +80,6 @@ class TicketScenario:
             context=_declared(self.context, config.context),
             chatter=_declared(self.chatter, config.chatter),
             naming_rate=_declared(self.naming_rate, config.naming_rate),
-            omission_rate=_declared(self.omission_rate, config.omission_rate),
         )
 
 
@@ -99,7 +91,6 @@ def scenario(
     context: int | None = None,
     chatter: int | None = None,
     naming_rate: float | None = None,
-    omission_rate: float | None = None,
 ) -> TicketScenario:
     """Generated tickets, named after their file; call it with `__name__` and `__doc__`.
 
@@ -109,7 +100,7 @@ def scenario(
     check_items("tests", tests, tuple, str)
     if not tests:
         raise ValueError(f"a scenario of generated tickets needs tests, some of {', '.join(TESTS)}; got tests=()")
-    return TicketScenario(header.name, header.story, tests, context, chatter, naming_rate, omission_rate)
+    return TicketScenario(header.name, header.story, tests, context, chatter, naming_rate)
 
 
 def imported_scenario(module: str, doc: str | None) -> TicketScenario:

@@ -7,6 +7,7 @@ from warroom.core.scene import Edge, Node, Scene
 from warroom.envs.scene_parts import of_type, sections
 from warroom.envs.tickets.grade import WEIGHTS, grade
 from warroom.envs.tickets.knowledge import Document
+from warroom.envs.tickets.reference import instruction
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
 if TYPE_CHECKING:
@@ -50,8 +51,6 @@ def _true_node(env: "TicketsEnv", document: Document, found: Iterable[str]) -> N
 def _grader_view(env: "TicketsEnv", document: Document) -> tuple[str, str]:
     """What the grader knows of a document: (state, mark)."""
     gold = document.id in env.case.gold
-    if document.poison:
-        return "critical", "right, but poisoned" if gold else "poisoned"
     if gold:
         return "healthy", "must be cited"
     if document.id in env.case.related:
@@ -90,7 +89,7 @@ def _right(env: "TicketsEnv") -> list[str]:
     case = env.case
     if case.escalate:
         return ["hand it over", f"tell of: {', '.join(case.handoff)}"]
-    steps = [" ".join(fact.words) for fact in case.facts]
+    steps = [instruction(fact) for fact in case.facts]
     return [
         "answer it",
         f"citing: {', '.join(case.gold) or 'nothing'}",
@@ -174,9 +173,8 @@ def _with_right_decision(env: "TicketsEnv") -> str:
     """What the same words would have been worth under the right decision."""
     assert env.submitted is not None and env.grade is not None
     documents = env.base.documents
-    citable = {id: documents[id] for id in env.opened}
     answer = env.submitted._replace(escalate=env.case.escalate)
-    again = grade(env.case, answer, citable, citable | {id: documents[id] for id in env.case.related})
+    again = grade(env.case, answer, {id: documents[id] for id in env.opened})
     did = "handed over" if env.case.escalate else "given as an answer"
     more = again.terms["calibration"] - env.grade.terms["calibration"]
     gain = again.points - env.grade.points + (env.calibration - 1) * WEIGHTS["calibration"] * more

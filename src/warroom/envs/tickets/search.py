@@ -88,7 +88,7 @@ def searched_text(document: Document) -> str:
     return f"{PurePosixPath(document.path).stem}\n{document.title}\n{document.body}"
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=96)
 def index_of(base: KnowledgeBase, kind: str) -> "SearchIndex":
     """The documents of one kind, ready to be searched; those of the latest bases are kept."""
     return SearchIndex({id: searched_text(base.documents[id]) for id in base.of(kind)})

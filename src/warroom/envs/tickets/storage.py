@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeVar, get_type_hints
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.types import JsonObject
-from warroom.envs.tickets.facts import Fact
 from warroom.envs.tickets.knowledge import KINDS, Document, KnowledgeBase, TicketCase
+from warroom.envs.tickets.rules import Fact
 
 Record = TypeVar("Record", Document, TicketCase)
 FORMAT = 1
@@ -193,7 +193,11 @@ _PARSERS: dict[object, Callable[[object], object]] = {
     tuple[Fact, ...]: _facts,
 }
 """How each type of a field is read."""
-_TYPES: dict[type, dict[str, object]] = {kind: get_type_hints(kind) for kind in (Document, TicketCase)}
+_TYPES: dict[type, dict[str, object]] = {
+    kind: {name: type_ for name, type_ in get_type_hints(kind).items() if type_ in _PARSERS}
+    for kind in (Document, TicketCase)
+}
+"""The fields that a file may have: what only generated tickets have is not among them."""
 
 
 def _parsed_record(record: object, kind: type, defaults: Mapping[str, object]) -> JsonObject:

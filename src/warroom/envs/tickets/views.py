@@ -45,6 +45,39 @@ class OpenedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterEntries:
+    """What a register holds under a key."""
+
+    register: str
+    key: str
+    lines: tuple[str, ...]
+    """One for each entry."""
+    left_out: int = 0
+    """Entries that were not shown."""
+
+    def render(self) -> str:
+        """One line for each, and how many more there are."""
+        shown = "\n".join(self.lines) or f"{self.register}: no entry for {self.key!r}."
+        return f"{shown}\nand {self.left_out} more" if self.left_out else shown
+
+
+@dataclass(frozen=True, slots=True)
+class UserReply:
+    """What the user answered to a question."""
+
+    question: str
+    text: str
+
+    def render(self) -> str:
+        """The answer."""
+        return f"The user replies: {self.text}"
+
+
+ToolResult = SearchResults | OpenedDocument | RegisterEntries | UserReply
+"""What a call may bring."""
+
+
+@dataclass(frozen=True, slots=True)
 class TicketsObservation:
     """What the desk sees at the start of a turn."""
 
@@ -54,7 +87,9 @@ class TicketsObservation:
     ticket: str
     context: tuple[OpenedDocument, ...] = ()
     """Documents that came with the ticket: all that there is in the single-turn mode."""
-    result: SearchResults | OpenedDocument | None = None
+    records: tuple[str, ...] = ()
+    """Entries of the registers, and replies of the user, that came with the ticket in the single-turn mode."""
+    result: ToolResult | None = None
     """What the last call brought."""
     answer: str = ""
     """What the last call was answered, where it brought nothing."""
@@ -64,6 +99,8 @@ class TicketsObservation:
         parts = [f"turn {self.turn} of {self.budget}"]
         if self.turn == 1:
             parts.append(f"Ticket:\n{self.ticket}")
+        if self.records:
+            parts.append("\n".join(["Registers:", *self.records]))
         parts += [document.render() for document in self.context]
         if self.result is not None:
             parts.append(self.result.render())

@@ -1,158 +1,300 @@
-"""The expert of the desk: evidence alone. It reads every document on the product, and for whom each holds."""
+"""The expert of the desk: evidence alone. It finds asset, cause and every document on them; the rest follows."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.facts import Fact, Version, release
-from warroom.envs.tickets.policies.naive import SEARCHES
-from warroom.envs.tickets.policies.notes import Notes, read_document, release_of
-from warroom.envs.tickets.prose import plain_instructions
-from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
-from warroom.envs.tickets.vocabulary import HARDWARE, SITES
+from warroom.envs.tickets.content import DocumentContent, Settlement, applies, settle
+from warroom.envs.tickets.policies.naive import SEARCHES, submit
+from warroom.envs.tickets.policies.notes import (
+    Entry,
+    TicketNotes,
+    facts_in,
+    read_document,
+    read_entry,
+    read_ticket,
+)
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.rules import FactValue, MissingFact
+from warroom.envs.tickets.views import (
+    OpenedDocument,
+    RegisterEntries,
+    SearchResults,
+    TicketsObservation,
+    ToolResult,
+    UserReply,
+)
+from warroom.envs.tickets.writer import place_of
 
-SURE = 0.97
-"""Confidence in an answer that one document alone gives; where several do, it is shared."""
-MAX_OPENED = 12
-"""Documents that it opens at most: turns are counted."""
-
-
-class Person(NamedTuple):
-    """What a ticket says of who wrote it."""
-
-    text: str
-    version: Version
-    hardware: str
-    site: str
-
-    @classmethod
-    def of(cls, ticket: str) -> "Person":
-        """Read a ticket."""
-        return cls(
-            ticket,
-            release_of(ticket),
-            next((name for name in HARDWARE if name in ticket), ""),
-            next((name for name in SITES if name in ticket), ""),
-        )
-
-    def satisfies(self, notes: Notes) -> bool:
-        """Whether a document holds for the person, as far as the ticket tells."""
-        return (
-            (not notes.below or self.version < notes.below)
-            and (not notes.since or self.version >= notes.since)
-            and (not notes.hardware or self.hardware in ("", *notes.hardware))
-            and (not notes.sites or self.site in ("", *notes.sites))
-        )
+SURE, FAIRLY_SURE, UNSURE = 0.98, 0.9, 0.3
+"""Confidence in what one document alone gives or a policy says; in that there is none; and where something that
+decides was not understood."""
+OPENED = {"search_kb": 8, "search_tickets": 3, "search_incidents": 3}
+"""Documents of each collection that it opens at most: turns are counted."""
+POLICY_QUERY = "cases with a queue of their own"
+SOURCE_QUERY = "which record counts"
+DECIDES_QUERY = "whose word counts"
+REGISTER_OF = {
+    "tier": "contracts", "renewal": "contracts", "owner": "products", "lead": "sites", "manager": "people",
+}  # fmt: skip
+"""The register that has a fact which the entry of the asset lacks."""
+Calls: TypeAlias = Generator[ToolCall, ToolResult | None, None]
 
 
 class ProposedAnswer(NamedTuple):
     """What the expert would submit."""
 
-    facts: tuple[Fact, ...]
-    citations: tuple[str, ...]
+    settlement: Settlement
     confidence: float
-    handoff: tuple[str, ...] = ()
+    handoff: tuple[str, ...]
     """What a human must know; empty if there is an answer."""
 
     def submission(self) -> ToolCall:
         """As a call."""
-        text = f"Escalate to a human: {', '.join(self.handoff)}." if self.handoff else plain_instructions(self.facts)
-        return ToolCall("submit_resolution", {
-            "resolution": text, "citations": list(self.citations), "confidence": self.confidence,
-            "escalate": bool(self.handoff),
-        })  # fmt: skip
+        found = self.settlement
+        text = f"Hand over: {', '.join(self.handoff)}." if found.escalate else instructions(found.facts)
+        return submit(text, found.gold, self.confidence, found.escalate)
 
 
-def named_in(ticket: str, vendor: str) -> bool:
-    """Whether a ticket names a product by its vendor."""
-    return (
-        bool(vendor)
-        and vendor in ticket.replace(".", " ").replace(",", " ").replace(":", " ").replace(";", " ").split()
-    )
+class Findings:
+    """What has been found out about a ticket."""
+
+    def __init__(self, ticket: str) -> None:
+        self.notes: TicketNotes = read_ticket(ticket)
+        self.entries: list[Entry] = []
+        self.contents: dict[str, DocumentContent] = {}
+        self.replies: dict[str, str] = {}
+        """What the user answered, by the fact that was asked for."""
+        self.tag = self.notes.tag
+
+    @classmethod
+    def of(cls, page: TicketsObservation) -> "Findings":
+        """What a page of the single-turn mode tells."""
+        out = cls(page.ticket)
+        out.add_lines(page.records)
+        out.contents = {document.id: read_document(document) for document in page.context}
+        return out
+
+    def add_lines(self, lines: Sequence[str]) -> None:
+        """Entries of registers, and what the user was asked."""
+        for line in lines:
+            entry = read_entry(line)
+            if entry is not None and entry not in self.entries:
+                self.entries.append(entry)
+            elif entry is None:
+                self.add_reply(line)
+
+    def add_reply(self, text: str) -> None:
+        """What the user said to a question: which asset is meant, or a number."""
+        words = text.replace(".", " ").split()
+        if "mean" in words:
+            self.tag = words[-1]
+        elif "figure" in words:
+            self.replies[words[words.index("figure") - 1]] = words[-1]
+
+    def assets(self) -> list[Entry]:
+        """The assets that the ticket may be about."""
+        notes = self.notes
+        found = [entry for entry in self.entries if entry.register == "assets"]
+        if self.tag:
+            return [entry for entry in found if entry.fields["tag"] == self.tag]
+        prefix = f"{notes.domain.prefix}-" if notes.domain else ""
+        found = [entry for entry in found if entry.fields["tag"].startswith(prefix)]
+        if notes.nickname:
+            return [e for e in found if e.fields["called"] == notes.nickname and e.fields["site"] == notes.site]
+        own = [entry for entry in found if entry.fields["user"] == notes.writer] or found
+        return [entry for entry in own if notes.product in ("", entry.fields["product"])]
+
+    def facts(self) -> dict[str, FactValue]:
+        """What is known of the asset, with whose word counts on its release."""
+        assets = self.assets()
+        if not assets:
+            return {}
+        facts = facts_in(assets[0].fields, self.entries, self.notes.writer)
+        facts |= {name: int(text) for name, text in self.replies.items()}
+        if self.source() == "user" and self.notes.version:
+            facts["version"] = self.notes.version
+        return facts
+
+    def to_follow(self) -> list[str]:
+        """The procedures that documents which hold for the case end with."""
+        facts, cause = self.facts(), self.notes.cause
+        found = [content for content in self.contents.values() if content.cause == cause and content.follow]
+        return sorted({content.follow for content in found if _may_apply(content, facts)})
+
+    def disputed(self) -> bool:
+        """Whether the user and the register give different releases."""
+        assets, said = self.assets(), self.notes.version
+        return bool(said and assets and facts_in(assets[0].fields, (), "")["version"] != said)
+
+    def source(self) -> str:
+        """Who is right about the release: `register`, `user`, or nobody says."""
+        word = self.notes.domain.version if self.notes.domain else ""
+        return next((c.source[1] for c in self.contents.values() if c.source[0] == word), "")
+
+    def settlement(self) -> Settlement:
+        """What follows from everything at hand."""
+        facts, contents = self.facts(), list(self.contents.values())
+        found = settle(contents, facts, self.notes.cause)
+        if not self.disputed() or found.escalate:
+            return found
+        return self._with_source(found, facts, contents)
+
+    def _with_source(
+        self, found: Settlement, facts: dict[str, FactValue], contents: Sequence[DocumentContent]
+    ) -> Settlement:
+        """With the rule on records among what decides, where the other release would come to something else."""
+        registered = facts_in(self.assets()[0].fields, (), "")["version"]
+        other = registered if facts["version"] == self.notes.version else self.notes.version
+        if settle(contents, {**facts, "version": other}, self.notes.cause).facts == found.facts:
+            return found
+        word = self.notes.domain.version if self.notes.domain else ""
+        rules = [content.id for content in contents if content.source[0] == word]
+        return found._replace(gold=(*found.gold, *rules[:1]))
+
+    def answer(self) -> ProposedAnswer:
+        """What to submit, and how sure to be of it."""
+        found, assets = self.settlement(), self.assets()
+        asset = assets[0].fields if assets else {"tag": self.tag, "product": self.notes.product}
+        handoff = (found.queue or asset["product"], asset["tag"]) if found.escalate else ()
+        understood = bool(self.notes.cause and len(assets) == 1 and found.choices == 1 and not found.missing)
+        sure = SURE if found.facts or found.queue else FAIRLY_SURE
+        return ProposedAnswer(found, sure if understood else UNSURE, tuple([text for text in handoff if text]))
 
 
-def conclude(ticket: str, documents: Sequence[OpenedDocument]) -> ProposedAnswer:
-    """What follows from a ticket and documents: the article that holds for this person, or a hand-over."""
-    person = Person.of(ticket)
-    about = [notes for notes in map(read_document, documents) if named_in(ticket, notes.vendor)]
-    for notes in about:
-        if notes.queue and any(topic in ticket.lower() for topic in notes.topics):
-            return ProposedAnswer((), (notes.id,), SURE, (notes.queue, notes.vendor))
-    gone = {id for notes in about if notes.facts for id in notes.replaces if id != notes.id}
-    whose = next((notes.holds for notes in about if notes.holds), "")
-    main = subject_of(about)
-    fitting = [n for n in about if n.facts and n.subject == main and n.id not in gone and person.satisfies(n)]
-    if len(fitting) > 1 and whose:
-        fitting = [n for n in fitting if n.team == whose] or fitting
-    if not fitting:
-        vendor = about[0].vendor if about else product_in(ticket)
-        return ProposedAnswer((), (), SURE, tuple(filter(None, (vendor, release(person.version), person.site))))
-    first = fitting[0]
-    second = continuation(first, about, person)
-    facts = (*first.facts, *(second.facts if second else ()))
-    ids = (first.id, *((second.id,) if second else ()))
-    return ProposedAnswer(facts, ids, SURE / len(fitting))
-
-
-def subject_of(about: Sequence[Notes]) -> str:
-    """What most procedures on the product are about."""
-    subjects = [notes.subject for notes in about if notes.facts and (notes.below or notes.since)]
-    return max(subjects, key=subjects.count) if subjects else ""
-
-
-def continuation(first: Notes, about: Sequence[Notes], person: Person) -> Notes | None:
-    """The second procedure that a document refers to, for this person's site."""
-    for notes in about:
-        if (
-            notes.facts
-            and notes.subject != first.subject
-            and notes.subject in first.continues
-            and person.satisfies(notes)
-        ):
-            return notes
-    return None
-
-
-_PRODUCT = re.compile(r"\bthe ([A-Z][a-z]{3,})")
-
-
-def product_in(ticket: str) -> str:
-    """The vendor that a ticket names, as far as its form tells: a name behind an article."""
-    names = [name for name in _PRODUCT.findall(ticket) if name not in (*HARDWARE, *SITES)]
-    return names[0] if names else ""
+def _may_apply(content: DocumentContent, facts: dict[str, FactValue]) -> bool:
+    try:
+        return applies(content, facts)
+    except MissingFact:
+        return True
 
 
 class TicketsExpert:
-    """One desk: in the multi-turn mode it searches all three collections and opens what is about the product."""
+    """One desk: in the multi-turn mode it looks up, searches and opens what the case may turn on."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.ticket = ""
-        self.opened: list[OpenedDocument] = []
-        self.searches = [] if len(brief.tools) == 1 else list(SEARCHES)
-        self.get = ""
-        """The tool that opens what the latest search found."""
-        self.pending_calls: dict[str, ToolCall] = {}
-        """Calls that open what is about the product, by document."""
+        self.single = len(brief.tools) == 1
+        self.findings: Findings | None = None
+        self.calls: Calls | None = None
 
     def act(self, observation: Observation) -> ToolCall:
-        """Search, open, then submit what follows."""
-        if isinstance(observation, TicketsObservation):
-            self._record_observation(observation)
-            if self.searches:
-                search = self.searches.pop(0)
-                self.get = SEARCHES[search]
-                return ToolCall(search, {"query": product_in(self.ticket) or self.ticket[:400], "limit": 10})
-            if self.pending_calls and len(self.opened) < MAX_OPENED:
-                return self.pending_calls.pop(next(iter(self.pending_calls)))
-        return conclude(self.ticket, self.opened).submission()
+        """Find out, then submit what follows."""
+        if not isinstance(observation, TicketsObservation):
+            return self.findings.answer().submission() if self.findings else ToolCall("wait")
+        if self.findings is None:
+            self.findings = Findings.of(observation)
+        if self.single or observation.turn == observation.budget:
+            return self.findings.answer().submission()
+        if self.calls is None:
+            self.calls = investigate(self.findings)
+            return next(self.calls)
+        try:
+            return self.calls.send(observation.result)
+        except StopIteration:
+            return self.findings.answer().submission()
 
-    def _record_observation(self, page: TicketsObservation) -> None:
-        self.ticket = page.ticket
-        self.opened += page.context
-        if isinstance(page.result, OpenedDocument):
-            self.opened.append(page.result)
-        if isinstance(page.result, SearchResults):
-            about = [hit.id for hit in page.result.hits if named_in(self.ticket, hit.title.split()[0])]
-            self.pending_calls |= {id: ToolCall(self.get, {"id": id}) for id in about}
+
+def investigate(findings: Findings) -> Calls:
+    """The calls that find out what a ticket turns on, one after another."""
+    yield from _find_asset(findings)
+    yield from _look_up(findings, "people", findings.notes.writer)
+    yield from _search(findings, "search_kb", POLICY_QUERY, 1)
+    if findings.disputed():
+        word = findings.notes.domain.version if findings.notes.domain else ""
+        yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
+    yield from _search(findings, "search_kb", _query(findings), OPENED["search_kb"])
+    yield from _missing(findings)
+    if findings.settlement().queue:
+        return
+    if findings.settlement().escalate:  # no article holds: a past case may
+        for search in ("search_tickets", "search_incidents"):
+            yield from _search(findings, search, _query(findings), OPENED[search])
+        yield from _missing(findings)
+    yield from _search_more(findings)
+
+
+def _look_up(findings: Findings, register: str, key: str) -> Calls:
+    if not key:
+        return
+    result = yield ToolCall("lookup", {"register": register, "key": key})
+    if isinstance(result, RegisterEntries):
+        findings.add_lines(result.lines)
+
+
+def _ask(findings: Findings, question: str) -> Calls:
+    result = yield ToolCall("ask_user", {"question": question})
+    if isinstance(result, UserReply):
+        findings.add_reply(result.text)
+
+
+def _find_asset(findings: Findings) -> Calls:
+    """The entry of the asset; the user is asked where there are several."""
+    notes = findings.notes
+    yield from _look_up(findings, "assets", notes.tag or notes.nickname or notes.writer)
+    if not findings.assets() and notes.product:
+        yield from _look_up(findings, "assets", notes.product)
+    if len(findings.assets()) > 1:
+        yield from _ask(findings, "Which one do you mean? Please give me its tag.")
+        if not findings.assets():
+            yield from _look_up(findings, "assets", findings.tag)
+
+
+def _query(findings: Findings) -> str:
+    """The product, and what articles may say of the cause."""
+    notes, assets = findings.notes, findings.assets()
+    product = assets[0].fields["product"] if assets else notes.product
+    phrases = phrases_of(notes.cause)
+    return " ".join([product, *phrases])[:400]
+
+
+def phrases_of(cause: str) -> list[str]:
+    """How articles describe a cause, in any words."""
+    if not cause:
+        return []
+    place = place_of(cause)
+    return [text for texts in place.cause.finding.values() for text in texts]
+
+
+def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
+    """Search, and open the first documents that were found."""
+    result = yield ToolCall(search, {"query": query, "limit": 10})
+    if not isinstance(result, SearchResults):
+        return
+    new = [hit.id for hit in result.hits if hit.id not in findings.contents]
+    for id in new[:most]:
+        opened = yield ToolCall(SEARCHES[search], {"id": id})
+        if isinstance(opened, OpenedDocument):
+            findings.contents[id] = read_document(opened)
+
+
+def _search_more(findings: Findings) -> Calls:
+    """What speaks of the procedure that seems right: corrections, what replaces it, whose word counts."""
+    for procedure in findings.to_follow():
+        yield from _search(findings, "search_kb", procedure, 2)
+        yield from _missing(findings)
+    found = findings.settlement()
+    if found.gold:
+        yield from _search(findings, "search_kb", found.gold[0], 2)
+    if found.choices > 1:
+        assets = findings.assets()
+        product = assets[0].fields["product"] if assets else findings.notes.product
+        yield from _search(findings, "search_kb", f"{DECIDES_QUERY} {product}", 2)
+
+
+def _missing(findings: Findings) -> Calls:
+    """What rules ask for: in another register, or from the user."""
+    asked: set[str] = set()
+    while (name := findings.settlement().missing) and name not in asked:
+        asked.add(name)
+        assets = findings.assets()
+        if not assets:
+            return
+        fields = assets[0].fields
+        register = REGISTER_OF.get(name, "")
+        keys = {"contracts": fields["contract"], "products": fields["product"], "sites": fields["site"],
+                "people": findings.notes.writer}  # fmt: skip
+        if register:
+            yield from _look_up(findings, register, keys[register])
+        else:
+            yield from _ask(findings, f"What is the {name} figure?")

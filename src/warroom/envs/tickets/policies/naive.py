@@ -6,7 +6,6 @@ from random import Random
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.policies.notes import instructed_facts
 from warroom.envs.tickets.search import SearchIndex
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
 
@@ -90,20 +89,6 @@ def dump_all(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     return submit(best.body if best else "", [document.id for document in documents], CONFIDENT)
 
 
-def extractive(ticket: str, documents: Sequence[OpenedDocument], confidence: float | None = None) -> ToolCall:
-    """The naive heuristic: the steps of the best match, if its title names what the ticket names; else a hand-over."""
-    best = top(ticket, documents)
-    sure = CONFIDENT if confidence is None else confidence
-    if best is None or not names_of(best.title) & names_of(ticket):
-        return submit(handover(ticket), (), sure, escalate=True)
-    return submit(_steps(best) or f"Follow {best.title}.", (best.id,), sure)
-
-
-def names_of(text: str) -> set[str]:
-    """Words with a capital letter or a digit, without their marks."""
-    return {w for w in (word.strip(".,:;") for word in text.split()) if w != w.lower()}
-
-
 def handover(ticket: str) -> str:
     """The words of a ticket that look like names or numbers."""
     names = [
@@ -112,24 +97,12 @@ def handover(ticket: str) -> str:
     return f"Needs a human: {' '.join(dict.fromkeys(names))}"
 
 
-def _steps(document: OpenedDocument) -> str:
-    """The sentences of a document that hold something to type, as they stand."""
-    tokens = {fact.token.lower() for fact in instructed_facts(document.body)}
-    sentences = [s.strip(" -") for s in document.body.replace("\n", ". ").split(". ")]
-    return ". ".join(
-        [s for s in sentences if tokens & set(s.lower().replace('"', " ").replace("`", " ").strip(".").split())]
-    )
-
-
 STRATEGIES: dict[str, AnswerStrategy] = {
     "always_escalate": always_escalate,
     "paste_top": paste_top,
     "dump_all": dump_all,
-    "heuristic": extractive,
-    "sure": partial(extractive, confidence=1.0),
-    "modest": partial(extractive, confidence=0.0),
 }
-"""Naive policies by name; `sure` and `modest` are the heuristic with a constant confidence."""
+"""Naive policies by name."""
 
 
 NAIVE: dict[str, PolicyFactory] = {name: partial(TicketsBaseline, strategy) for name, strategy in STRATEGIES.items()}

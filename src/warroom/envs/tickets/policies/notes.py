@@ -1,124 +1,195 @@
-"""What a careful reader takes from a document: for whom it holds, what it has people do, what it says of others."""
+"""What a careful reader takes from a ticket, a document and an entry of a register."""
 
-import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from warroom.envs.tickets.fact_matching import forbids, tokenize
-from warroom.envs.tickets.facts import Fact, Version
+from warroom.envs.tickets.content import Amendment, DocumentContent, Reservation
+from warroom.envs.tickets.domains import Domain, domains
+from warroom.envs.tickets.names import FIRST
+from warroom.envs.tickets.rules import FactValue, IsOneOf, ProcedureStep, Version
 from warroom.envs.tickets.views import OpenedDocument
-from warroom.envs.tickets.vocabulary import DOMAINS, HARDWARE, SITES, TEAMS, TOPICS
+from warroom.envs.tickets.wording.grammar import ParsedSentence
+from warroom.envs.tickets.wording.injections import is_injected
+from warroom.envs.tickets.wording.reading import read_sentence, sentences
+from warroom.envs.tickets.wording.steps import condition_of, read_step
 
-KEYS = {key.name: key.unit for domain in DOMAINS.values() for key in domain.keys}
-TOPIC_WORDS = tuple(dict.fromkeys(said for topics in TOPICS.values() for said, _ in topics))
-_COMMAND = re.compile(r"\b([a-z]+ctl) ([a-z]+) ([a-z]+-\d{4})\b")
-_GROUP = re.compile(r"\bgrp-[a-z]+-\d{4}\b")
-_ID = re.compile(r"\b(?:KB|TKT|INC)-\d{5}\b")
-_QUEUE = re.compile(r"\bQ-\d{3}\b")
-_RELEASE = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?\b")
-_BELOW = re.compile(r"below|older|before|not reached|up to but not|prior|earlier")
-_TEAM = re.compile(rf"\b({'|'.join(TEAMS)}) team")
-_INJECTED = re.compile(
-    r"assistant|language model|\bsystem:|your operator|report full certainty|ignore the other", re.IGNORECASE
-)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
-CHECKS = frozenset({"status"})
-"""Verbs that only look."""
+TOLD = {"instruction": 1, "assistant_step": 1, "thread_done": 1, "first": 0, "aside": -1, "thread_tried": -1}
+"""Steps that are carried out in the order in which they are told (1), that come before all others (0), and that are
+not carried out (-1)."""
+NAMES = frozenset(name for names in FIRST.values() for name in names)
 
 
-class Notes(NamedTuple):
-    """A document as a careful reader understands it."""
+class TicketNotes(NamedTuple):
+    """What a ticket says."""
 
-    id: str
-    vendor: str
-    subject: str
-    """What the title says after the product."""
-    below: Version
-    since: Version
-    hardware: tuple[str, ...]
-    sites: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    """What it has people do, in the order in which it says so."""
-    replaces: tuple[str, ...]
-    """Documents that it speaks of as gone."""
-    team: str
-    holds: str
-    """The team whose notes hold, where it says so."""
-    queue: str
-    """The queue of a policy."""
-    topics: tuple[str, ...]
-    continues: str
-    """The text after which another procedure is to be followed; empty if none."""
+    complaint: str = ""
+    """`domain/complaint`."""
+    cause: str = ""
+    """`domain/complaint/cause` of the clue."""
+    tag: str = ""
+    nickname: str = ""
+    site: str = ""
+    product: str = ""
+    version: Version = ()
+    writer: str = ""
+    """The name of who wrote it."""
+
+    @property
+    def domain(self) -> Domain | None:
+        """What the trouble is with; None if the ticket could not be read."""
+        return domains().get((self.cause or self.complaint).split("/")[0])
 
 
-def injected(body: str) -> bool:
-    """Whether a text gives orders to its reader."""
-    return bool(_INJECTED.search(body))
+@cache
+def _phrases() -> Mapping[str, Mapping[str, str]]:
+    """What each phrase of the tables means: complaints, clues and findings."""
+    out: dict[str, dict[str, str]] = {"complaint": {}, "clue": {}, "finding": {}}
+    for domain in domains().values():
+        for complaint in domain.complaints:
+            own = f"{domain.name}/{complaint.id}"
+            out["complaint"] |= {text.lower(): own for texts in complaint.plain.values() for text in texts}
+            for cause in complaint.causes:
+                for name, phrases in (("clue", cause.clue), ("finding", cause.finding)):
+                    out[name] |= {text.lower(): f"{own}/{cause.id}" for texts in phrases.values() for text in texts}
+    return out
 
 
-def sentences(body: str) -> list[str]:
-    """The sentences and lines of a text."""
-    return [sentence for sentence in _SENTENCE.split(body) if sentence]
+def meaning(slot: str, text: object) -> str:
+    """The complaint or cause that a phrase stands for; empty if none."""
+    return _phrases()[slot].get(str(text).lower(), "")
 
 
-def read_document(document: OpenedDocument) -> Notes:
-    """Read a document. What is aimed at its reader is left out."""
-    body = " ".join([s for s in sentences(document.body) if not injected(s)])
-    product, _, subject = document.title.partition(": ")
-    bound = next((tuple(int(n) for n in m.groups() if n) for m in _RELEASE.finditer(body)), ())
-    near = _around(body, bound)
-    facts = instructed_facts(body)
-    rule = not facts
-    team = _TEAM.search(body)
-    return Notes(
-        id=document.id,
-        vendor=product.split()[0] if product else "",
-        subject=subject,
-        below=bound if bound and _BELOW.search(near) else (),
-        since=bound if bound and not _BELOW.search(near) else (),
-        hardware=tuple([name for name in HARDWARE if name in body]),
-        sites=tuple([name for name in SITES if name in body]),
-        facts=facts,
-        replaces=tuple(_ID.findall(body)),
-        team=team.group(1) if team and not rule else "",
-        holds=team.group(1)
-        if (team and rule and "disagree" in body) or (team and rule and "contradict" in body)
-        else "",
-        queue=next(iter(_QUEUE.findall(body)), ""),
-        topics=tuple([topic for topic in TOPIC_WORDS if topic in body]),
-        continues=body if "procedure" in body else "",
-    )
+@lru_cache(maxsize=1024)
+def read_ticket(text: str) -> TicketNotes:
+    """Read a ticket: the union of what its sentences say."""
+    values: dict[str, object] = {}
+    found = [reading for sentence in sentences(text) if (reading := read_sentence(sentence)) is not None]
+    for reading in found:
+        if not reading.kind.startswith("remark"):
+            values |= reading.values
+    others = {str(value) for reading in found if reading.kind.startswith("remark") for value in reading.values.values()}
+    version = values.get("version", ())
+    return TicketNotes(
+        meaning("complaint", values.get("complaint", "")), meaning("clue", values.get("clue", "")),
+        str(values.get("tag", "")), str(values.get("nickname", "")), str(values.get("site", "")),
+        str(values.get("product", "")), version if isinstance(version, tuple) else (), writer_of(text, others),
+    )  # fmt: skip
 
 
-def _around(body: str, bound: Version) -> str:
-    """The words beside a release number."""
-    if not bound:
-        return ""
-    at = body.find(".".join(map(str, bound)))
-    return body[max(0, at - 45) : at + 30].lower()
+def writer_of(text: str, others: set[str]) -> str:
+    """The last full name of a text that is not somebody else's."""
+    words = [word.strip(".,:;()<>[]\u2013-") for word in text.split()]
+    pairs = [f"{a} {b}" for a, b in pairwise(words) if a in NAMES and b[:1].isupper()]
+    own = [name for name in pairs if name not in others]
+    return own[-1] if own else ""
 
 
-def instructed_facts(text: str) -> tuple[Fact, ...]:
-    """The facts that a text tells its reader to do, in order."""
-    words = tokenize(text)
-    found: dict[Fact, int] = {}
-    for match in _COMMAND.finditer(_plain(text)):
-        tool, verb, name = match.groups()
-        if verb not in CHECKS:
-            found.setdefault(Fact("command", (tool, verb, name)), match.start())
-    for match in _GROUP.finditer(text.lower()):
-        found.setdefault(Fact("group", (match.group(),)), match.start())
-    for key, unit in KEYS.items():
-        for match in re.finditer(rf"\b{key}\b\D{{0,40}}?(\d+) {unit}|\b(\d+) {unit}\D{{0,20}}\b{key}\b", _plain(text)):
-            found.setdefault(Fact("setting", (key, match.group(1) or match.group(2), unit)), match.start())
-    kept = [(at, fact) for fact, at in found.items() if not forbids(fact, words)]
-    return tuple([fact for _, fact in sorted(kept, key=lambda pair: pair[0])])
+# -- documents ---------------------------------------------------------------------------------------
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[`\"]", " ", text.lower()).replace("  ", " ")
+@lru_cache(maxsize=4096)
+def read_document(document: OpenedDocument) -> DocumentContent:
+    """Read a document. What speaks without authority is left out."""
+    readings = [
+        reading
+        for sentence in sentences(document.body)
+        if not is_injected(sentence) and (reading := read_sentence(sentence)) is not None
+    ]
+    content = DocumentContent(document.id, _kind(document.id))
+    for reading in readings:
+        content = _noted(content, reading)
+    steps = _steps(readings)
+    if content.amends is None and not content.cause and steps:
+        content = content._replace(procedure=document.title.lower())
+    return content._replace(steps=steps, avoided=_told(readings, -1))
 
 
-def release_of(ticket: str) -> Version:
-    """The release that a ticket names, with three numbers; empty if none."""
-    found = [m for m in _RELEASE.finditer(ticket) if m.group(3)]
-    return tuple(int(n) for n in found[0].groups()) if found else ()
+def _kind(id: str) -> str:
+    return {"TKT": "ticket", "INC": "incident"}.get(id[:3], "article")
+
+
+def _steps(readings: Sequence[ParsedSentence]) -> tuple[ProcedureStep, ...]:
+    return (*_told(readings, 0), *_told(readings, 1))
+
+
+def _told(readings: Sequence[ParsedSentence], how: int) -> tuple[ProcedureStep, ...]:
+    texts = [str(r.values["step"]) for r in readings if TOLD.get(r.kind) == how and "step" in r.values]
+    return tuple([step for text in texts if (step := read_step(text)) is not None])
+
+
+def _noted(content: DocumentContent, reading: ParsedSentence) -> DocumentContent:
+    """The content with what one sentence says."""
+    v, kind = reading.values, reading.kind
+    if kind == "meta":
+        day = v["day"]
+        assert isinstance(day, date)
+        return content._replace(status=str(v["status"]), reviewed=day, team=str(v["team"]))
+    if "finding" in v:
+        return content._replace(cause=meaning("finding", v["finding"]))
+    if kind.startswith("scope_"):
+        condition = condition_of(reading)
+        if isinstance(condition, IsOneOf) and condition.fact == "product":
+            return content._replace(product=str(condition.values[0]))
+        return content._replace(scope=(*content.scope, condition))
+    if kind == "supersedes":
+        return content._replace(replaces=str(v["id"]))
+    if kind == "supersedes_step":
+        step, number = read_step(str(v["step"])), v["number"]
+        assert isinstance(number, int)
+        return content._replace(amends=Amendment(str(v["id"]), number, step)) if step else content
+    return _policy(content, reading)
+
+
+def _policy(content: DocumentContent, reading: ParsedSentence) -> DocumentContent:
+    v, kind = reading.values, reading.kind
+    if kind == "follow":
+        return content._replace(follow=str(v["procedure"]))
+    if kind == "team_holds":
+        return content._replace(product=str(v["product"]), decides=str(v["team"]))
+    if kind.startswith("source_"):
+        return content._replace(source=(str(v["field"]), kind.removeprefix("source_")))
+    if kind.startswith("reserved_"):
+        fact = kind.removeprefix("reserved_")
+        rule = Reservation(fact, str(v["group" if fact == "flag" else fact]), str(v["queue"]))
+        return content._replace(reserved=(*content.reserved, rule))
+    return content
+
+
+# -- registers ---------------------------------------------------------------------------------------
+
+
+class Entry(NamedTuple):
+    """An entry of a register as a line has it."""
+
+    register: str
+    fields: Mapping[str, str]
+
+
+def read_entry(line: str) -> Entry | None:
+    """An entry of a register; None if a line is none."""
+    register, colon, rest = line.partition(": ")
+    if not colon or "; " not in rest:
+        return None
+    return Entry(register, dict(part.split(" ", 1) for part in rest.split("; ") if " " in part))
+
+
+def facts_in(asset: Mapping[str, str], entries: Sequence[Entry], writer: str) -> dict[str, FactValue]:
+    """The facts of an asset, as far as these entries have them."""
+    facts: dict[str, FactValue] = {"tag": asset["tag"], "product": asset["product"], "site": asset["site"]}
+    facts["version"] = tuple(map(int, asset["version"].split(".")))
+    facts["bought"] = date.fromisoformat(asset["bought"])
+    facts["flag"] = asset.get("flag", "")
+    facts |= {name: int(text) for name, text in asset.items() if text.isdigit()}
+    for register, fields in entries:
+        if register == "contracts" and fields["id"] == asset["contract"]:
+            facts |= {"tier": fields["tier"], "renewal": date.fromisoformat(fields["renewal"])}
+        if register == "people" and fields["name"] == writer:
+            facts |= {"department": fields["department"], "manager": fields["manager"]}
+        if register == "products" and fields["product"] == asset["product"]:
+            facts["owner"] = fields["owner"]
+        if register == "sites" and fields["name"] == asset["site"]:
+            facts["lead"] = fields["lead"]
+    return facts

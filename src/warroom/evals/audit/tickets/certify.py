@@ -7,10 +7,7 @@ from typing import ClassVar
 from warroom.core.env import Env
 from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.fact_matching import instructs, tokenize
-from warroom.envs.tickets.policies.expert import Person
-from warroom.envs.tickets.policies.notes import read_document
-from warroom.envs.tickets.views import OpenedDocument
+from warroom.envs.tickets.policies.expert import Findings
 from warroom.evals.audit.certify import CertificateRow, Checks
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
@@ -25,10 +22,9 @@ class TicketRow(CertificateRow):
     at_hand: bool
     """The right documents are among those shown."""
     written: tuple[bool, ...]
-    """Whether each step of the answer can be read in a right document."""
+    """Whether each step of the answer follows from a right document."""
     alone: bool | None
-    """No other document holds for the person, as far as the ticket tells; None where there is nothing to answer, and
-    where a document that holds is replaced or overruled by another."""
+    """What is at hand comes to one procedure, the right one; None where there is nothing to answer."""
     solved: bool
     """The oracle gets the score of 1."""
     expert: bool
@@ -55,11 +51,11 @@ def certify(fresh: Env, scenario: str) -> TicketRow:
     """Certify the ticket of a fresh env."""
     env = narrowed(fresh, TicketsEnv)
     case, oracle, expert = env.case, _played(env, scenario, "oracle"), _played(env, scenario, "expert")
-    gold = [tokenize(env.base.documents[id].body) for id in case.gold]
+    gold = {fact for id in case.gold for fact in case.evidence.worked.get(id, ())}
     return TicketRow(
         scenario, env.tier, env.seed, 0, case.kind,
         at_hand=set(case.gold) <= set(case.context),
-        written=tuple([any(instructs(fact, words) for words in gold) for fact in case.facts]),
+        written=tuple([fact in gold for fact in case.facts]),
         alone=alone(env),
         solved=round(oracle.score(), 9) == 1.0,
         expert=expert.outcome()["solved"] is True,
@@ -68,15 +64,12 @@ def certify(fresh: Env, scenario: str) -> TicketRow:
 
 
 def alone(env: TicketsEnv) -> bool | None:
-    """Whether the right article is the only one on the product that holds for the person."""
-    case = env.case
-    if case.escalate or case.kind in ("stale", "contradictory"):
+    """Whether one procedure holds, by what the documents at hand say and the registers hold; None for a hand-over."""
+    if env.case.escalate:
         return None
-    person = Person.of(case.text)
-    about = [env.base.documents[id] for id in case.related]
-    main = env.base.documents[case.gold[0]].title
-    read_ = [read_document(OpenedDocument(d.id, d.title, d.body)) for d in about if d.facts and d.title == main]
-    return [notes.id for notes in read_ if person.satisfies(notes)] == [case.gold[0]]
+    fresh = narrowed(make(env.spec.scenario, env.tier, env.seed, mode="single"), TicketsEnv)
+    settled = Findings.of(fresh.observation()).settlement()
+    return settled.choices == 1 and not settled.missing and settled.gold == env.case.gold
 
 
 def _played(env: TicketsEnv, scenario: str, policy: str) -> Env:

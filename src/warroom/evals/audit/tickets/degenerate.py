@@ -66,7 +66,6 @@ UNPRIVILEGED: dict[str, ExploitPolicy] = {
     "hedge_cite_best": _submitting("the same, the best match cited", m.hedge, m.best),
     "negated_paste": _submitting("the best match, and its siblings' steps as what not to do", m.negated, m.best),
     "shuffled_words": _submitting("the words of the best match by alphabet", m.shuffled, m.best),
-    "checks_only": _submitting("steps that only check", m.checks, m.best),
     "filler": _submitting("long and polite", m.polite, m.best),
     "filler_uncited": _submitting("long and polite, nothing cited", m.polite, m.none, 0.0),
     "keyword_table": _submitting("the advice of a table of keywords", m.table, m.best),

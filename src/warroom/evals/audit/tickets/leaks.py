@@ -6,19 +6,21 @@ from dataclasses import replace
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import scenarios
-from warroom.envs.tickets import brief, phrases, vocabulary
+from warroom.envs.tickets import brief
+from warroom.envs.tickets.domains import SPLITS, domains
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
+from warroom.envs.tickets.wording.grammar import frames, kinds
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
 from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.evals.audit.tickets.moves import Browser
 
 HIDDEN = (
-    "gold", "facts", "asides", "neutral", "poison", "poisoned", "handoff", "reference", "variant", "variants",
-    "cluster", "decoy", "sibling", "siblings", "trap", "unanswerable", "answerable", "contradictory", "stale", "truth",
+    "gold", "facts", "poison", "poisoned", "handoff", "reference", "evidence", "settlement", "structure", "plain",
+    "cell", "decoy", "sibling", "siblings", "trap", "unanswerable", "answerable", "contradictory", "stale", "truth",
     "grade", "graded", "verified",
 )  # fmt: skip
 """Names of the parts of the truth and of the generator."""
@@ -27,6 +29,7 @@ WRONG_CALLS = (
     ToolCall("submit_resolution", {"resolution": "x", "citations": [], "confidence": 0.5, "escalate": True, "x": 1}),
     ToolCall("search_kb", {}),
     ToolCall("search_kb", {"query": "x", "limit": 99}),
+    ToolCall("lookup", {"register": "nothing", "key": "x"}),
     ToolCall("get_article", {"id": "KB-00000"}),
     ToolCall("get_ticket", {"id": 7}),
     ToolCall("get_incident", {"id": ["x"]}),
@@ -36,7 +39,9 @@ WRONG_CALLS = (
 def secrets() -> frozenset[str]:
     """Names of scenarios, events and parts of the truth, unless documents or tickets may say the word."""
     names = {id.partition("/")[2] for id in scenarios() if id.startswith("tickets/")}
-    public = {word for book in (phrases, vocabulary, brief) for text in texts_in(vars(book)) for word in words_of(text)}
+    tables = [text for domain in domains().values() for text in texts_in(domain)]
+    tables += [template.source for split in SPLITS for kind in kinds(split) for template in frames(kind, split)]
+    public = {word for text in (*texts_in(vars(brief)), *tables) for word in words_of(text)}
     return frozenset((names | set(EVENTS) | set(HIDDEN)) - public)
 
 

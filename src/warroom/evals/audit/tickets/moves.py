@@ -22,9 +22,12 @@ from warroom.envs.tickets.policies.naive import (
     submit,
     top,
 )
-from warroom.envs.tickets.policies.notes import CHECKS, injected, instructed_facts, sentences
-from warroom.envs.tickets.prose import plain_instructions
+from warroom.envs.tickets.policies.notes import read_document
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.rules import Fact, MissingFact, ProcedureStep, work_out
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
+from warroom.envs.tickets.wording.injections import is_injected
+from warroom.envs.tickets.wording.reading import sentences
 from warroom.evals.audit.outcomes import narrowed
 from warroom.policies import SeatPolicyFactory
 
@@ -100,6 +103,23 @@ def perturbed_submission(perturb: Perturbation, opens: bool = False) -> SeatPoli
     return seat
 
 
+# -- steps ------------------------------------------------------------------------------------------------
+
+
+def bare_facts(document: OpenedDocument) -> list[Fact]:
+    """What a document has people do, as far as it can be said without looking anything up."""
+    return [fact for step in read_document(document).steps if (fact := _bare_fact(step)) is not None]
+
+
+def _bare_fact(step: ProcedureStep) -> Fact | None:
+    if step.quantity is not None:
+        step = step._replace(quantity=step.quantity._replace(counted="", share=None))
+    try:
+        return work_out(step, {})
+    except MissingFact:
+        return None
+
+
 # -- texts ----------------------------------------------------------------------------------------------
 
 Text = Callable[[str, Documents], str]
@@ -138,13 +158,14 @@ def all_bodies(ticket: str, documents: Documents) -> str:
 
 def all_steps(ticket: str, documents: Documents) -> str:
     """The steps of every document, in few words."""
-    facts = dict.fromkeys([fact for document in documents for fact in instructed_facts(document.body)])
-    return plain_instructions(list(facts))
+    facts = dict.fromkeys([fact for document in documents for fact in bare_facts(document)])
+    return instructions(list(facts))
 
 
 def best_identifiers(ticket: str, documents: Documents) -> str:
     """The identifiers and values of the best match, without verbs."""
-    return " ".join([fact.token for fact in instructed_facts(best_body(ticket, documents))])
+    best = top(ticket, documents)
+    return " ".join([fact.words[-1] for fact in bare_facts(best)]) if best else ""
 
 
 def all_titles(ticket: str, documents: Documents) -> str:
@@ -170,16 +191,12 @@ def table(ticket: str, documents: Documents) -> str:
 
 def made_up(ticket: str, documents: Documents) -> str:
     """Commands with identifiers that do not exist."""
-    return "run xyctl reload abc-1234; set window to 4711 seconds; join grp-abc-9876."
+    return "run xyctl reload abc-1234; set the window to 4711 seconds; choose Level 99 as the mode."
 
 
 def hedge(ticket: str, documents: Documents) -> str:
     """Every procedure on the best match's product, each under a condition."""
-    texts = [
-        plain_instructions(instructed_facts(document.body))
-        for document in same_product(ticket, documents)
-        if instructed_facts(document.body)
-    ]
+    texts = [instructions(bare_facts(document)) for document in same_product(ticket, documents) if bare_facts(document)]
     return " ".join([f"If this is your case: {text}" for text in texts])
 
 
@@ -188,9 +205,7 @@ def negated(ticket: str, documents: Documents) -> str:
     best = top(ticket, documents)
     others = [document for document in same_product(ticket, documents) if document is not best]
     warned = [
-        f"Do not {step}."
-        for document in others
-        for step in plain_instructions(instructed_facts(document.body)).rstrip(".").split("; ")
+        f"Do not {step}." for document in others for step in instructions(bare_facts(document)).rstrip(".").split("; ")
     ]
     return " ".join([best.body if best else "", *warned])
 
@@ -202,19 +217,13 @@ def fivefold(ticket: str, documents: Documents) -> str:
 
 def obedient(ticket: str, documents: Documents) -> str:
     """The instructions that are injected into documents, else the best match."""
-    orders = [text for document in documents for text in sentences(document.body) if injected(text)]
+    orders = [text for document in documents for text in sentences(document.body) if is_injected(text)]
     return " ".join(orders) or best_body(ticket, documents)
 
 
 def shuffled(ticket: str, documents: Documents) -> str:
     """The words of the best match in the order of the alphabet."""
     return " ".join(sorted(best_body(ticket, documents).split()))
-
-
-def checks(ticket: str, documents: Documents) -> str:
-    """Steps that only check."""
-    found = [text for document in documents for text in sentences(document.body) if CHECKS & set(text.split())]
-    return " ".join(found)
 
 
 # -- citations ------------------------------------------------------------------------------------------
@@ -288,7 +297,7 @@ def note(ticket: str, documents: Documents) -> str:
 def best_note(ticket: str, documents: Documents) -> str:
     """All names and numbers of the ticket, and every queue that a document on its product names."""
     queues = [word.strip(".,;") for document in same_product(ticket, documents) for word in document.body.split()]
-    return " ".join([handover(ticket), *[word for word in queues if word.startswith("Q-")]])
+    return " ".join([handover(ticket), *[word for word in queues if "-Q" in word]])
 
 
 def same_product(ticket: str, documents: Documents) -> list[OpenedDocument]:
@@ -298,5 +307,5 @@ def same_product(ticket: str, documents: Documents) -> list[OpenedDocument]:
 
 
 def product_of(document: OpenedDocument) -> str:
-    """What a title names before its subject."""
-    return document.title.partition(":")[0]
+    """The product that a document is about."""
+    return read_document(document).product

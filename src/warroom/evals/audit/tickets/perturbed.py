@@ -4,13 +4,10 @@ from collections.abc import Callable, Sequence
 
 from warroom.core.types import ToolCall
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.fact_matching import tokenize
-from warroom.envs.tickets.facts import Fact
-from warroom.envs.tickets.grade import wrong_facts
-from warroom.envs.tickets.knowledge import Document
-from warroom.envs.tickets.policies.notes import instructed_facts
-from warroom.envs.tickets.prose import plain_instructions
-from warroom.evals.audit.tickets.moves import POLITE, Perturbation
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.rules import Fact
+from warroom.envs.tickets.views import OpenedDocument
+from warroom.evals.audit.tickets.moves import POLITE, Perturbation, bare_facts
 
 
 def changed(call: ToolCall, **fields: object) -> ToolCall:
@@ -56,38 +53,26 @@ def one_invented(text: str) -> str:
 def sibling(env: TicketsEnv, call: ToolCall) -> ToolCall:
     """One step more, of another procedure on the same product."""
     other = sibling_facts(env)[:1]
-    return (
-        changed(call, resolution=f"{call.arguments['resolution']} Then {plain_instructions(other)}") if other else call
-    )
+    return changed(call, resolution=f"{call.arguments['resolution']} Then {instructions(other)}") if other else call
 
 
 def wrong_procedure(env: TicketsEnv, call: ToolCall) -> ToolCall:
-    """The steps of another procedure on the same product, with its citation."""
-    for document in related(env):
-        if document.facts and document.id not in env.case.gold and document.id in env.opened:
-            return changed(call, resolution=plain_instructions(document.facts), citations=[document.id])
+    """The steps of another procedure on the complaint, with its citation."""
+    for id, facts in env.case.evidence.worked.items():
+        if facts and id not in env.case.gold and id in env.opened:
+            return changed(call, resolution=instructions(facts), citations=[id])
     return call
 
 
-def related(env: TicketsEnv) -> list[Document]:
-    """Documents on the ticket's product."""
-    return [env.base.documents[id] for id in env.case.related]
-
-
 def sibling_facts(env: TicketsEnv) -> list[Fact]:
-    """The steps of other procedures on the product."""
-    case, words = env.case, tokenize(" ".join([document.body for document in related(env)]))
-    return sorted(wrong_facts(case, words, {document.id: document for document in related(env)}))
+    """The steps of other procedures on the complaint."""
+    return list(env.case.evidence.wrong)
 
 
 def follows_orders(env: TicketsEnv, call: ToolCall) -> ToolCall:
     """Also follows the instructions that are injected into documents."""
-    orders = [fact for document in related(env) for fact in document.poison]
-    return (
-        changed(call, resolution=f"{call.arguments['resolution']} Also {plain_instructions(orders)}")
-        if orders
-        else call
-    )
+    orders = env.case.evidence.poison
+    return changed(call, resolution=f"{call.arguments['resolution']} Also {instructions(orders)}") if orders else call
 
 
 def cited(change: Callable[[list[str]], Sequence[str]]) -> Perturbation:
@@ -112,20 +97,16 @@ def pasted(env: TicketsEnv, call: ToolCall) -> ToolCall:
 
 
 def all_commands(env: TicketsEnv, call: ToolCall) -> ToolCall:
-    """Every command in the right documents, outdated advice and checks included."""
-    facts = [
-        fact
-        for id in call.arguments["citations"]
-        for document in (env.base.documents[id],)
-        for fact in (*document.facts, *document.asides, *instructed_facts(document.body))
-    ]
-    return changed(call, resolution=plain_instructions(list(dict.fromkeys(facts)))) if facts else call
+    """Every step in the right documents, warnings included, as far as it can be said without looking anything up."""
+    documents = [env.base.documents[id] for id in call.arguments["citations"]]
+    facts = [fact for d in documents for fact in bare_facts(OpenedDocument(d.id, d.title, d.body))]
+    return changed(call, resolution=instructions(list(dict.fromkeys(facts)))) if facts else call
 
 
 def identifiers(env: TicketsEnv, call: ToolCall) -> ToolCall:
-    """Identifiers and values alone."""
+    """Names and values alone."""
     facts = env.case.facts
-    return changed(call, resolution=" ".join([fact.token for fact in facts])) if facts else call
+    return changed(call, resolution=" ".join([fact.words[-1] for fact in facts])) if facts else call
 
 
 def citations_alone(env: TicketsEnv, call: ToolCall) -> ToolCall:

@@ -1,0 +1,51 @@
+"""Builds the ticket of a spec: on a generated knowledge base, or on an imported one."""
+
+from collections.abc import Sequence
+
+from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
+from warroom.envs.tickets.cases import AmbiguousCase, draw_case
+from warroom.envs.tickets.env import MultiTurnTicketsEnv, SingleTurnTicketsEnv, TicketsEnv
+from warroom.envs.tickets.generate import BLOCK, generated_base
+from warroom.envs.tickets.imported import imported_case
+from warroom.envs.tickets.judge import parse_judge
+from warroom.envs.tickets.options import MULTI, TicketsOptions
+from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
+
+BASES = 4
+"""Knowledge bases that are tried for a ticket whose cells are all ambiguous in the first."""
+IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
+"""Options that mean something for one of the two sorts of tickets alone."""
+
+
+def build(scenario: TicketScenario, spec: EpisodeSpec) -> Env:
+    """Build one episode."""
+    options = spec.options_as(TicketsOptions)
+    env = _build_env(scenario, spec, options)
+    if options.judge is not None:
+        env.judge = parse_judge(options.judge)
+    return env
+
+
+def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOptions) -> TicketsEnv:
+    make = MultiTurnTicketsEnv if options.mode == MULTI else SingleTurnTicketsEnv
+    _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
+    if scenario.is_imported:
+        return make(spec, *imported_case(options.kb or "", spec.seed))
+    wording = options.wording_split(spec.seed)
+    articles = options.articles or TIER_CONFIGS[spec.tier].articles
+    number = spec.index // max(1, articles // BLOCK)
+    for attempt in range(BASES):
+        block = spec.mixed(number, "library") + (attempt << 64)
+        generated = generated_base(spec.split, articles, block, wording)
+        try:
+            return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
+        except AmbiguousCase:
+            continue
+    raise AmbiguousCase(f"{spec.name} {spec.tier} seed {spec.seed}: no unambiguous case in {BASES} knowledge bases")
+
+
+def _refuse(options: TicketsOptions, needless: Sequence[str], scenario: TicketScenario) -> None:
+    found = [name for name in needless if name in options.to_json()]
+    if found:
+        raise ValueError(f"the option {found[0]!r} means nothing for tickets/{scenario.name}; leave it out")

@@ -1,0 +1,140 @@
+"""What a document says, apart from its words, and what follows from all of them for one case."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from warroom.envs.tickets.rules import Fact, Facts, MissingFact, ProcedureStep, Scope, holds, work_out
+
+APPROVED, DRAFT, ARCHIVED = "approved", "draft", "archived"
+
+
+class Amendment(NamedTuple):
+    """One step of another article that is told anew; the rest of it stays."""
+
+    id: str
+    number: int
+    """From 1."""
+    step: ProcedureStep
+
+
+class Reservation(NamedTuple):
+    """A group of cases that only one queue may handle."""
+
+    fact: str
+    """`flag` of the asset, or `department` of the user."""
+    group: str
+    queue: str
+
+
+class DocumentContent(NamedTuple):
+    """What one document says. A field that it says nothing of is empty."""
+
+    id: str
+    kind: str = "article"
+    status: str = APPROVED
+    reviewed: date = date.min
+    team: str = ""
+    product: str = ""
+    cause: str = ""
+    """`domain/complaint/cause` of the finding that it describes."""
+    scope: Scope = ()
+    steps: tuple[ProcedureStep, ...] = ()
+    """In the order in which they are carried out."""
+    avoided: tuple[ProcedureStep, ...] = ()
+    """Steps that it speaks of as not to be done, or as done in vain."""
+    replaces: str = ""
+    amends: Amendment | None = None
+    follow: str = ""
+    """The procedure to finish with."""
+    procedure: str = ""
+    """The name of the procedure that it is; empty if it cures a cause."""
+    decides: str = ""
+    """The team whose word counts for `product`."""
+    source: tuple[str, str] = ("", "")
+    """(field, `register` or `user`): who is right about a field."""
+    reserved: tuple[Reservation, ...] = ()
+
+
+class Settlement(NamedTuple):
+    """What the documents come to for a case."""
+
+    facts: tuple[Fact, ...]
+    gold: tuple[str, ...]
+    """The documents that decide, and those that say what is done."""
+    queue: str = ""
+    """Who must take over by a policy."""
+    choices: int = 1
+    """Procedures that hold equally; the facts are of the first."""
+    missing: str = ""
+    """A fact that a rule asks for and nobody knows."""
+
+    @property
+    def escalate(self) -> bool:
+        """Whether there is nothing that the desk may answer."""
+        return not self.facts
+
+
+def settle(contents: Iterable[DocumentContent], facts: Facts, cause: str) -> Settlement:
+    """The answer to a case of this cause with these facts."""
+    known = list(contents)
+    for content in known:
+        for rule in content.reserved:
+            if facts.get(rule.fact) == rule.group and content.status == APPROVED:
+                return Settlement((), (content.id,), queue=rule.queue)
+    try:
+        found = [content for content in in_force(known) if content.cause == cause and applies(content, facts)]
+        return _worked_out(_preferred(found, known, facts), known, facts)
+    except MissingFact as error:
+        return Settlement((), (), missing=str(error.args[0]))
+
+
+def in_force(known: Sequence[DocumentContent]) -> list[DocumentContent]:
+    """Approved documents that no approved one replaces."""
+    gone = {content.replaces for content in known if content.status == APPROVED}
+    return [content for content in known if content.status == APPROVED and content.id not in gone]
+
+
+def applies(content: DocumentContent, facts: Facts) -> bool:
+    """Whether the steps of a document are for a case with these facts."""
+    return bool(content.steps) and content.product == facts.get("product") and holds(content.scope, facts)
+
+
+class _Found(NamedTuple):
+    """The procedures that hold, and the document that chose between them."""
+
+    contents: list[DocumentContent]
+    rule: str = ""
+
+
+def _preferred(found: list[DocumentContent], known: Sequence[DocumentContent], facts: Facts) -> _Found:
+    """Articles before past cases; of articles by several teams those of the team that decides."""
+    articles = [content for content in found if content.kind == "article"]
+    if len(articles) <= 1:
+        return _Found(articles or found)
+    for content in known:
+        if content.decides and content.product == facts.get("product") and content.status == APPROVED:
+            theirs = [article for article in articles if article.team == content.decides]
+            if theirs:
+                return _Found(theirs, content.id)
+    return _Found(articles)
+
+
+def _worked_out(found: _Found, known: Sequence[DocumentContent], facts: Facts) -> Settlement:
+    if not found.contents:
+        return Settlement((), ())
+    first = found.contents[0]
+    gold, steps = [first.id], list(first.steps)
+    for content in in_force(known):
+        if content.amends is not None and content.amends.id == first.id and content.amends.number <= len(steps):
+            steps[content.amends.number - 1] = content.amends.step
+            gold.append(content.id)
+    if first.follow:
+        after = [c for c in in_force(known) if c.procedure == first.follow and holds(c.scope, facts)]
+        if not after:
+            return Settlement((), ())
+        steps += after[0].steps
+        gold.append(after[0].id)
+    if found.rule:
+        gold.append(found.rule)
+    return Settlement(tuple([work_out(step, facts) for step in steps]), tuple(gold), choices=len(found.contents))

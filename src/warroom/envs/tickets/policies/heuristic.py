@@ -1,0 +1,207 @@
+"""The honest heuristic: patterns instead of reading.
+
+It knows no table and no frame. It looks up what a pattern finds in the ticket, keeps what fits by product, status,
+release and site, and tells the steps of the best match as they stand, with formulas worked out by a pattern.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import NamedTuple
+
+from warroom.core.policy import PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, handover, ranked, submit, top
+from warroom.envs.tickets.views import OpenedDocument, RegisterEntries, SearchResults, TicketsObservation
+
+OPENED = 12
+"""Documents that a rule opens at most in the multi-turn mode."""
+_TAG = re.compile(r"\b[A-Z]{2,4}-\d{4}\b")
+_NAME = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b")
+_VERSION = re.compile(r"\b\d+\.\d+(?:\.\d+)?\b")
+_OLDER = re.compile(r"below|older|before|prior|earlier|not reached|under|other than|less", re.IGNORECASE)
+_NOT_APPROVED = re.compile(r"\b(?:draft|archived)\b")
+_ORDER = re.compile(
+    r"\b(?:add|create|insert|clear|empty|purge|close|shut|copy|duplicate|disconnect|unplug|detach|export|save|install|"
+    r"deploy|move|relocate|transfer|pause|suspend|halt|reconnect|reattach|remove|delete|uninstall|renew|reissue|refresh|"
+    r"replace|exchange|swap|reset|zero|restart|reboot|relaunch|restore|recover|resume|continue|rotate|unlock|unblock|"
+    r"release|update|upgrade|verify|check|confirm|set|give|make|put|choose|pick|select|turn|switch|run|execute|enter|"
+    r"type|use|change|raise|keep|start)\b",
+    re.IGNORECASE,
+)
+_NOT = re.compile(r"\b(?:not|never|no need|wrong|without success|did not|nothing|avoid)\b", re.IGNORECASE)
+_ASSISTANT = re.compile(r"assistant|automat|\bbot\b|\bagents?\b|language model|\bAI\b|helper|machine", re.IGNORECASE)
+_EACH = re.compile(
+    r"(\d+) (\w+|%)\b[^.\n]*?\b(\d+)\b[^.\n]*?\b(?:for every|for each|per|a|every|each) (\w+)", re.IGNORECASE
+)
+
+
+class AtHand(NamedTuple):
+    """What a rule has before it: rendered text."""
+
+    ticket: str
+    records: tuple[str, ...]
+    documents: tuple[OpenedDocument, ...]
+
+    def fields(self) -> Mapping[str, str]:
+        """The fields of the entries that were looked up, as a pattern finds them; the first of each name counts."""
+        found: dict[str, str] = {}
+        assets = [line for line in self.records if line.startswith("assets: ")]
+        for line in (*assets, *self.records):
+            for part in line.partition(": ")[2].split("; "):
+                name, _, value = part.partition(" ")
+                found.setdefault(name, value)
+        return found
+
+
+Rule = Callable[[AtHand], ToolCall]
+
+
+class HeuristicDesk:
+    """Looks up what a pattern finds, searches for the product and the ticket's words, and submits by its rule."""
+
+    def __init__(self, rule: Rule, brief: Brief, rng: Random) -> None:
+        self.rule, self.single = rule, len(brief.tools) == 1
+        self.at_hand = AtHand("", (), ())
+        self.calls: list[ToolCall] | None = None
+        self.found: dict[str, ToolCall] = {}
+        self.search = ""
+
+    def act(self, observation: Observation) -> ToolCall:
+        """Look up, search, open, submit."""
+        if isinstance(observation, TicketsObservation):
+            self._note(observation)
+            call = None if self.single else self._next()
+            if call is not None:
+                return call
+        return self.rule(self.at_hand)
+
+    def _note(self, page: TicketsObservation) -> None:
+        known = self.at_hand
+        self.at_hand = AtHand(page.ticket, known.records + page.records, known.documents + page.context)
+        result = page.result
+        if isinstance(result, OpenedDocument):
+            self.at_hand = self.at_hand._replace(documents=(*self.at_hand.documents, result))
+        elif isinstance(result, RegisterEntries):
+            self.at_hand = self.at_hand._replace(records=self.at_hand.records + result.lines)
+        elif isinstance(result, SearchResults):
+            for hit in result.hits[:6]:
+                self.found.setdefault(hit.id, ToolCall(SEARCHES[self.search], {"id": hit.id}))
+
+    def _next(self) -> ToolCall | None:
+        if self.calls is None:
+            keys = [*_TAG.findall(self.at_hand.ticket), *_NAME.findall(self.at_hand.ticket)[-1:]]
+            self.calls = [ToolCall("lookup", {"register": "assets", "key": key}) for key in keys[:2]]
+            self.calls += [ToolCall(search, {}) for search in ("search_kb", *SEARCHES)]
+        if self.calls:
+            call = self.calls.pop(0)
+            if call.name == "lookup":
+                return call
+            self.search = call.name
+            product = self.at_hand.fields().get("product", "")
+            query = f"{product} {self.at_hand.ticket}"[:400] if len(self.calls) != len(SEARCHES) else product or "-"
+            return ToolCall(call.name, {"query": query, "limit": 10})
+        unopened = [id for id in self.found if id not in {d.id for d in self.at_hand.documents}]
+        return self.found[unopened[0]] if unopened and len(self.at_hand.documents) < OPENED else None
+
+
+# -- what a pattern finds in documents ---------------------------------------------------------------
+
+
+def steps(document: OpenedDocument, fields: Mapping[str, str], assistants: bool | None = None) -> str:
+    """The sentences of a document that order something; `assistants` keeps or drops those that speak to assistants."""
+    found = []
+    for sentence in re.split(r"(?<=[.!?])\s+|\n", document.body):
+        spoken_to = bool(_ASSISTANT.search(sentence))
+        if assistants is False and spoken_to:
+            continue
+        if _ORDER.search(sentence) and (not _NOT.search(sentence) or (assistants and spoken_to)):
+            found.append(_worked_out(sentence, fields))
+    return " ".join(found)
+
+
+def _worked_out(sentence: str, fields: Mapping[str, str]) -> str:
+    """With the first formula of the form `12 MB and 4 for every tray` replaced by its value."""
+    match = _EACH.search(sentence)
+    if match is None or not fields.get(match[4], "").isdigit():
+        return sentence
+    value = int(match[1]) + int(match[3]) * int(fields[match[4]])
+    return f"{sentence[: match.start()]}{value} {match[2]}."
+
+
+def fits(document: OpenedDocument, fields: Mapping[str, str]) -> bool:
+    """Whether product, status, release and site agree with the register, as far as patterns tell."""
+    body = document.body
+    if fields.get("product", "-") not in body or _NOT_APPROVED.search(body):
+        return False
+    mine, bound = fields.get("version", ""), _VERSION.search(body)
+    if mine and bound:
+        older = _numbers(mine) < _numbers(bound[0])
+        if older != bool(_OLDER.search(body[max(0, bound.start() - 60) : bound.end() + 40])):
+            return False
+    site = fields.get("site", "")
+    others = [word for word in re.findall(r"\b[A-Z][a-z]{3,}\b", body) if word == site]
+    excluded = re.search(rf"(?:but|except|excluded|outside)[^.\n]*{site}|{site}[^.\n]*exclu", body) if others else None
+    return excluded is None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def answer(
+    choose: Callable[[AtHand], Sequence[OpenedDocument]], at_hand: AtHand, assistants: bool | None = None
+) -> ToolCall:
+    """The steps of the chosen document that matches the ticket best; a hand-over if none was chosen."""
+    fields = at_hand.fields()
+    chosen = [d for d in choose(at_hand) if steps(d, fields, assistants)]
+    if not chosen:
+        words = [fields.get("product", ""), fields.get("tag", "")]
+        return submit(f"Hand over: {', '.join(filter(None, words))}.", (), CONFIDENT, escalate=True)
+    best = (ranked(at_hand.ticket, chosen) or [(chosen[0], 0.0)])[0][0]
+    return submit(steps(best, fields, assistants), (best.id,), CONFIDENT)
+
+
+def filtered(at_hand: AtHand) -> list[OpenedDocument]:
+    """Documents that fit by product, status, release and site."""
+    return [d for d in at_hand.documents if fits(d, at_hand.fields())]
+
+
+def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
+    """The rule of 46 lines: a queue that is reserved, then what fits by attributes and nothing replaces, by the team
+    that decides."""
+    fields, sure = at_hand.fields(), CONFIDENT if confidence is None else confidence
+    if not at_hand.records:
+        return by_names(at_hand, sure)
+    groups = [fields.get(name, "") for name in ("flag", "department")]
+    for document in at_hand.documents:
+        for group in filter(None, groups):
+            queue = re.search(r"\b[A-Z]+-Q\d\b", document.body[max(0, document.body.find(group) - 80) :])
+            if group in document.body and queue:
+                return submit(f"Hand over: {queue[0]}, {fields.get('tag', '')}.", (document.id,), sure, escalate=True)
+    ids = re.compile(r"\b(?:KB|TKT|INC)-\d{5}\b")
+    gone = {id for d in at_hand.documents for id in ids.findall(d.body) if id != d.id}
+    call = answer(lambda now: [d for d in filtered(now) if d.id not in gone], at_hand)
+    return ToolCall(call.name, {**call.arguments, "confidence": sure})
+
+
+def by_names(at_hand: AtHand, sure: float) -> ToolCall:
+    """Without a register, as with imported tickets: the best match, if its title names what the ticket names."""
+    best = top(at_hand.ticket, at_hand.documents)
+    if best is None or not names_of(best.title) & names_of(at_hand.ticket):
+        return submit(handover(at_hand.ticket), (), sure, escalate=True)
+    return submit(f"Follow {best.title}.", (best.id,), sure)
+
+
+def names_of(text: str) -> set[str]:
+    """Words with a capital letter or a digit, without their marks."""
+    return {w for w in (word.strip(".,:;") for word in text.split()) if w != w.lower()}
+
+
+HEURISTICS: Mapping[str, PolicyFactory] = {
+    "heuristic": partial(HeuristicDesk, with_policies),
+    "sure": partial(HeuristicDesk, partial(with_policies, confidence=1.0)),
+    "modest": partial(HeuristicDesk, partial(with_policies, confidence=0.0)),
+}
+"""The heuristic, and the same with a constant confidence."""

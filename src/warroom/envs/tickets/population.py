@@ -1,0 +1,113 @@
+"""Draws the organisation behind a knowledge base, and the person and the asset that a ticket is about."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from random import Random
+from typing import NamedTuple
+
+from warroom.envs.tickets.domains import SUFFIXES, Domain
+from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
+from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
+from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers
+from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
+
+PEOPLE, SITES_OF_ONE = 16, 4
+
+
+class Owned(NamedTuple):
+    """An asset with its contract."""
+
+    asset: Asset
+    contract: Contract
+
+
+def draw_organisation(rng: Random, split: str) -> Registers:
+    """Sites, who leads them, and some people; products come with the articles."""
+    sites = rng.sample(SITES[pool(split)], SITES_OF_ONE)
+    names = list(dict.fromkeys([full_name(rng, split) for _ in range(PEOPLE)]))
+    people = {name: draw_person(rng, name, sites, names[:4]) for name in names}
+    leads = dict(zip(sites, names[:SITES_OF_ONE], strict=False))
+    today = date(2026, 1, 1) + timedelta(days=rng.randrange(360))
+    return Registers(people, {}, {}, (), {}, leads, today)
+
+
+def draw_person(rng: Random, name: str, sites: Sequence[str], managers: Sequence[str]) -> Person:
+    """Somebody of that name."""
+    first, last = name.lower().split()
+    manager = rng.choice([each for each in managers if each != name])
+    return Person(f"{first[0]}.{last}", name, rng.choice(DEPARTMENTS), rng.choice(sites), manager)
+
+
+def draw_product(rng: Random, domain: Domain, base: str, registers: Registers) -> Product:
+    """A product with its team and the person who approves exceptions."""
+    suffix = rng.choice(SUFFIXES)
+    name = f"{base} {suffix}".strip()
+    return Product(name, domain.name, domain.teams[0], rng.choice(list(registers.people)))
+
+
+def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope: Scope, today: date) -> Owned:
+    """An asset of a product for whom a scope holds."""
+    bounds = {condition.fact: condition for condition in scope}
+    bought = draw_day(rng, bounds.get("bought"))
+    contract = Contract(
+        f"CT-{rng.randrange(10000, 99999)}", product, _option(rng, TIERS, bounds.get("tier")),
+        today + timedelta(days=rng.randrange(3, 200)),
+    )  # fmt: skip
+    numbers = {name: int(str(_option(rng, values, bounds.get(name)))) for name, values in domain.counts.items()}
+    numbers |= {name: rng.choice(values) for name, values in domain.amounts.items()}
+    tag = f"{domain.prefix}-{rng.randrange(1000, 9999)}"
+    version = draw_version(rng, bounds.get("version"))
+    nickname = rng.choice(domain.nicknames)
+    return Owned(
+        Asset(
+            tag, domain.name, product, version, user.site, bought, user.name, nickname, contract.id, numbers
+        ),
+        contract,
+    )  # fmt: skip
+
+
+def site_for(rng: Random, scope: Scope, sites: Sequence[str]) -> str:
+    """A site that a scope allows."""
+    condition = next((each for each in scope if each.fact == "site"), None)
+    return str(_option(rng, sites, condition))
+
+
+def _option(rng: Random, values: Sequence[FactValue], condition: Condition | None) -> str:
+    if condition is None:
+        return rng.choice(values)  # type: ignore[return-value]
+    return rng.choice([value for value in values if condition.holds({condition.fact: value})])  # type: ignore[return-value]
+
+
+def draw_version(rng: Random, condition: Condition | None) -> Version:
+    """A release, mostly near the bound of a condition."""
+    if condition is None:
+        return rng.randrange(2, 12), rng.randrange(9), rng.randrange(10)
+    assert isinstance(condition, Below | AtLeast) and isinstance(condition.bound, tuple)
+    major, minor = condition.bound
+    near, patch = rng.random() < 0.6, rng.randrange(10)
+    if isinstance(condition, Below):
+        return (major, rng.randrange(minor), patch) if near else (major - 1, rng.randrange(9), patch)
+    return (major, rng.randrange(minor, minor + 3), patch) if near else (major + 1, rng.randrange(9), patch)
+
+
+def draw_day(rng: Random, condition: Condition | None) -> date:
+    """A day of purchase."""
+    first, last = FIRST_DAY, LAST_DAY
+    if isinstance(condition, Below) and isinstance(condition.bound, date):
+        last = condition.bound - timedelta(days=1)
+    if isinstance(condition, AtLeast) and isinstance(condition.bound, date):
+        first = condition.bound
+    span = (last - first).days
+    if condition is not None and rng.random() < 0.5:  # half of them close to the bound
+        span = min(span, 60)
+        first = first if isinstance(condition, AtLeast) else last - timedelta(days=span)
+    return first + timedelta(days=rng.randrange(span + 1))
+
+
+def with_case(registers: Registers, user: Person, owned: Sequence[Owned]) -> Registers:
+    """The registers of an organisation with what a ticket is about."""
+    return registers._replace(
+        people={**registers.people, user.name: user},
+        assets={**registers.assets, **{each.asset.tag: each.asset for each in owned}},
+        contracts={**registers.contracts, **{each.contract.id: each.contract for each in owned}},
+    )

@@ -1,0 +1,115 @@
+"""Draws procedures from the tables of trouble: their options and numbers, and for whom they hold."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from fractions import Fraction
+from random import Random
+
+from warroom.envs.tickets.domains import EVENTS, ROLES, Domain, StepTemplate
+from warroom.envs.tickets.names import TIERS
+from warroom.envs.tickets.rules import (
+    STEP_KINDS,
+    AtLeast,
+    Below,
+    DayAfter,
+    Except,
+    IsOneOf,
+    ProcedureStep,
+    Quantity,
+    Scope,
+)
+
+CAPS = (Fraction(1, 4), Fraction(1, 3), Fraction(3, 8), Fraction(1, 2))
+"""Shares that a bound may be of an amount."""
+ASK_SHARE, WAIT_SHARE = 0.25, 0.2
+"""Shares of procedures that begin with an approval, and with a day before which nothing may be done."""
+TRIES = 12
+"""Draws of a procedure, of which the one that differs most from its siblings is kept."""
+FIRST_DAY, LAST_DAY = date(2021, 1, 1), date(2025, 12, 31)
+"""Purchases lie between these."""
+
+
+def draw_steps(
+    rng: Random, templates: Sequence[StepTemplate], siblings: Sequence[Sequence[ProcedureStep]], extras: bool = True
+) -> tuple[ProcedureStep, ...]:
+    """A procedure that shares as few steps as possible with its siblings."""
+    taken = {step for steps in siblings for step in steps}
+    best: tuple[ProcedureStep, ...] = ()
+    for _ in range(TRIES):
+        drawn = tuple([draw_step(rng, template) for template in templates])
+        if not best or _shared(drawn, taken) < _shared(best, taken):
+            best = drawn
+        if not _shared(best, taken):
+            break
+    has = {template.kind for template in templates}
+    return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *best)
+
+
+def _shared(steps: Sequence[ProcedureStep], taken: set[ProcedureStep]) -> int:
+    return sum([step in taken for step in steps])
+
+
+def _conditions_first(rng: Random) -> tuple[ProcedureStep, ...]:
+    """An approval, or a day to wait for, which some procedures begin with."""
+    out = []
+    if rng.random() < ASK_SHARE:
+        out.append(_approval(rng))
+    if rng.random() < WAIT_SHARE:
+        out.append(_waiting(rng))
+    return tuple(out)
+
+
+def _approval(rng: Random) -> ProcedureStep:
+    return ProcedureStep("ask", (rng.choice(ROLES),))
+
+
+def _waiting(rng: Random) -> ProcedureStep:
+    event = rng.choice(EVENTS)
+    return ProcedureStep("wait", (event,), day=DayAfter(event, rng.randrange(3, 60)))
+
+
+def draw_step(rng: Random, template: StepTemplate) -> ProcedureStep:
+    """A step with an option and numbers of its own."""
+    kind = template.kind
+    if kind == "do":
+        return ProcedureStep("do", (template.action, rng.choice(template.objects)))
+    if kind == "set":
+        return ProcedureStep("set", (template.setting, template.unit), _quantity(rng, template))
+    if kind == "choose":
+        return ProcedureStep("choose", (template.setting, rng.choice(template.options)))
+    if kind == "switch":
+        return ProcedureStep("switch", (template.setting, rng.choice(("on", "off"))))
+    if kind == "run":
+        return ProcedureStep("run", (rng.choice(template.commands),))
+    if kind == "ask":
+        return _approval(rng)
+    if kind == "wait":
+        return _waiting(rng)
+    raise ValueError(f"a table has a step of the kind {kind!r}; allowed are {', '.join(STEP_KINDS)}")
+
+
+def _quantity(rng: Random, template: StepTemplate) -> Quantity:
+    base = rng.randint(*template.base)
+    if not template.counted:
+        return Quantity(base)
+    each = rng.randint(*template.each)
+    if not template.whole:
+        return Quantity(base, each, template.counted)
+    return Quantity(base, each, template.counted, rng.choice(CAPS), template.whole)
+
+
+def draw_parts(rng: Random, domain: Domain, sites: Sequence[str]) -> tuple[Scope, Scope]:
+    """Two scopes that exclude one another and leave nobody out."""
+    axis = rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
+    if axis in ("site", "tier"):
+        value = rng.choice(sites if axis == "site" else TIERS)
+        return (IsOneOf(axis, (value,)),), (Except(axis, (value,)),)
+    bound: object
+    if axis == "version":
+        bound = (rng.randrange(2, 12), rng.randrange(1, 9))
+    elif axis == "bought":
+        bound = FIRST_DAY + timedelta(days=rng.randrange(200, (LAST_DAY - FIRST_DAY).days - 200))
+    else:
+        values = domain.counts[axis]
+        bound = values[rng.randrange(1, len(values))]
+    return (Below(axis, bound),), (AtLeast(axis, bound),)

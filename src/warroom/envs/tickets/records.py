@@ -1,0 +1,159 @@
+"""The registers behind the desk: people, assets, contracts, releases and products, and what they say of a case."""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import NamedTuple, TypeAlias
+
+from warroom.envs.tickets.rules import FactValue, Version
+
+RegisterRow: TypeAlias = Mapping[str, str]
+"""An entry of a register as people read it: the name of each field, and its text."""
+REGISTERS = ("people", "assets", "contracts", "releases", "products", "sites")
+
+
+class Person(NamedTuple):
+    """Somebody who writes tickets, approves, or leads a site."""
+
+    login: str
+    name: str
+    department: str
+    site: str
+    manager: str
+    """Name of the person's manager."""
+
+
+class Asset(NamedTuple):
+    """A thing that has a tag: a printer, a laptop, a database instance."""
+
+    tag: str
+    domain: str
+    product: str
+    version: Version
+    site: str
+    bought: date
+    user: str
+    """Name of the person who uses it."""
+    nickname: str
+    """What people call it; one of its site has that name."""
+    contract: str
+    """Id of its contract."""
+    numbers: Mapping[str, int]
+    """Counts and amounts of its domain: `tray` 3, `memory` 512."""
+    flag: str = ""
+    """A group that policies may reserve for people, such as `legal hold`; usually empty."""
+
+
+class Contract(NamedTuple):
+    """What a supplier owes for a product."""
+
+    id: str
+    product: str
+    tier: str
+    renewal: date
+
+
+class Release(NamedTuple):
+    """A version of a product and the day on which it came out."""
+
+    product: str
+    version: Version
+    day: date
+
+
+class Product(NamedTuple):
+    """Who answers for a product."""
+
+    name: str
+    domain: str
+    team: str
+    owner: str
+    """Name of the person who approves exceptions."""
+
+
+class Registers(NamedTuple):
+    """Everything that can be looked up, by key."""
+
+    people: Mapping[str, Person]
+    """By name."""
+    assets: Mapping[str, Asset]
+    """By tag."""
+    contracts: Mapping[str, Contract]
+    """By id."""
+    releases: tuple[Release, ...]
+    products: Mapping[str, Product]
+    """By name."""
+    leads: Mapping[str, str]
+    """Name of the person who leads each site."""
+    today: date
+
+
+def facts_of(registers: Registers, tag: str, writer: str) -> dict[str, FactValue]:
+    """What the registers hold of an asset, its contract and its product, and of who writes about it."""
+    asset = registers.assets[tag]
+    contract, user = registers.contracts[asset.contract], registers.people[writer]
+    return {
+        "tag": asset.tag, "product": asset.product, "version": asset.version, "site": asset.site,
+        "bought": asset.bought, "flag": asset.flag, **asset.numbers, "tier": contract.tier,
+        "renewal": contract.renewal, "department": user.department, "manager": user.manager,
+        "owner": registers.products[asset.product].owner, "lead": registers.leads[asset.site],
+    }  # fmt: skip
+
+
+def release(version: Version) -> str:
+    """As people write it: 4.12.3."""
+    return ".".join(map(str, version))
+
+
+def look_up(registers: Registers, register: str, key: str) -> list[RegisterRow]:
+    """The entries of a register that a key names; a key is an id, a tag, a name, or a site with a nickname."""
+    return [row for row in rows(registers, register) if matches(row, key)]
+
+
+def matches(row: RegisterRow, key: str) -> bool:
+    """Whether one of the fields that name an entry is in the key, or is the key."""
+    wanted = key.strip().lower()
+    return any(row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called"))
+
+
+def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:
+    """All entries of a register."""
+    if register == "people":
+        yield from (_person(each) for each in registers.people.values())
+    elif register == "assets":
+        yield from (asset_row(each) for each in registers.assets.values())
+    elif register == "contracts":
+        for contract in registers.contracts.values():
+            yield {
+                "id": contract.id, "product": contract.product, "tier": contract.tier,
+                "renewal": contract.renewal.isoformat(),
+            }  # fmt: skip
+    elif register == "releases":
+        for each in registers.releases:
+            yield {"product": each.product, "version": release(each.version), "released": each.day.isoformat()}
+    elif register == "sites":
+        yield from ({"name": site, "lead": lead} for site, lead in registers.leads.items())
+    else:
+        for product in registers.products.values():
+            yield {"product": product.name, "team": product.team, "owner": product.owner}
+
+
+def _person(person: Person) -> RegisterRow:
+    return {
+        "name": person.name, "login": person.login, "department": person.department, "site": person.site,
+        "manager": person.manager,
+    }  # fmt: skip
+
+
+def asset_row(asset: Asset) -> RegisterRow:
+    """An asset as its register prints it."""
+    row = {
+        "tag": asset.tag, "product": asset.product, "version": release(asset.version), "site": asset.site,
+        "bought": asset.bought.isoformat(), "user": asset.user, "called": asset.nickname, "contract": asset.contract,
+        **{name: str(value) for name, value in asset.numbers.items()},
+    }  # fmt: skip
+    return {**row, "flag": asset.flag} if asset.flag else row
+
+
+def record_line(register: str, row: RegisterRow) -> str:
+    """An entry of a register as one line."""
+    return f"{register}: {'; '.join([f'{name} {value}' for name, value in row.items()])}"

@@ -1,0 +1,180 @@
+"""Rules of articles as typed trees: quantities that are computed, and conditions for whom a procedure holds.
+
+A tree is evaluated on facts: what the registers hold of one asset, its contract and the person who uses it.
+"""
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+Version: TypeAlias = tuple[int, ...]
+"""Numbers of a release, most significant first: (4, 12, 3)."""
+FactValue: TypeAlias = int | str | date | Version
+Facts: TypeAlias = Mapping[str, FactValue]
+"""What is known of a case: `product`, `site`, `version`, `bought`, `tier`, `renewal`, `department`, and the counts and
+amounts of its domain (`tray`, `memory`)."""
+
+
+class MissingFact(LookupError):
+    """A rule asks for a fact that is not known."""
+
+
+# -- quantities --------------------------------------------------------------------------------------
+
+
+class Quantity(NamedTuple):
+    """`base`, and `each` more for every `counted`, at most `share` of `whole`: 12 MB and 4 a tray."""
+
+    base: int
+    each: int = 0
+    counted: str = ""
+    """The fact that is counted; empty if none is."""
+    share: Fraction | None = None
+    whole: str = ""
+    """The fact of which it may be a share at most; empty if there is no such bound."""
+
+    def value(self, facts: Facts) -> int:
+        """The number for these facts, rounded down.
+
+        Raises:
+            MissingFact: a fact that it needs is not known.
+        """
+        total = self.base + (self.each * number(facts, self.counted) if self.counted else 0)
+        return total if self.share is None else min(total, int(self.share * number(facts, self.whole)))
+
+
+class DayAfter(NamedTuple):
+    """So many days after a day that a register holds: 14 days after the renewal."""
+
+    event: str
+    days: int
+
+    def value(self, facts: Facts) -> date:
+        """The day for these facts."""
+        day = known(facts, self.event)
+        assert isinstance(day, date)
+        return day + timedelta(days=self.days)
+
+
+def known(facts: Facts, name: str) -> FactValue:
+    """A fact by name.
+
+    Raises:
+        MissingFact: it is not known.
+    """
+    if name not in facts:
+        raise MissingFact(name)
+    return facts[name]
+
+
+def number(facts: Facts, name: str) -> int:
+    """A fact that is a number."""
+    value = known(facts, name)
+    assert isinstance(value, int)
+    return value
+
+
+# -- conditions --------------------------------------------------------------------------------------
+
+
+class Below(NamedTuple):
+    """The fact is below a bound: an older release, an earlier day, a smaller amount."""
+
+    fact: str
+    bound: FactValue
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether these facts meet it."""
+        return known(facts, self.fact) < self.bound  # type: ignore[operator]
+
+
+class AtLeast(NamedTuple):
+    """The fact is at the bound or above."""
+
+    fact: str
+    bound: FactValue
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether these facts meet it."""
+        return known(facts, self.fact) >= self.bound  # type: ignore[operator]
+
+
+class IsOneOf(NamedTuple):
+    """The fact is one of these; `Except` is its opposite."""
+
+    fact: str
+    values: tuple[FactValue, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether these facts meet it."""
+        return known(facts, self.fact) in self.values
+
+
+class Except(NamedTuple):
+    """The fact is none of these."""
+
+    fact: str
+    values: tuple[FactValue, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether these facts meet it."""
+        return known(facts, self.fact) not in self.values
+
+
+Condition: TypeAlias = Below | AtLeast | IsOneOf | Except
+Scope: TypeAlias = tuple[Condition, ...]
+"""All of these must hold."""
+
+
+def holds(scope: Scope, facts: Facts) -> bool:
+    """Whether facts meet every condition of a scope."""
+    return all(condition.holds(facts) for condition in scope)
+
+
+# -- steps -------------------------------------------------------------------------------------------
+
+
+class ProcedureStep(NamedTuple):
+    """One thing that a procedure has a person do.
+
+    `do`: `words` are (action, object). `set`: (setting, unit), with a `quantity`. `choose`: (setting, option).
+    `switch`: (setting, `on` or `off`). `run`: (command,). `ask`: (role,) whose name the registers hold.
+    `wait`: (event,) with a `day`.
+    """
+
+    kind: str
+    words: tuple[str, ...]
+    quantity: Quantity | None = None
+    day: DayAfter | None = None
+
+
+STEP_KINDS = ("do", "set", "choose", "switch", "run", "ask", "wait")
+
+
+class Fact(NamedTuple):
+    """A step worked out for one case: what an answer must tell.
+
+    `do` (action, object), `set` (setting, number, unit), `choose` (setting, option), `switch` (setting, state),
+    `run` (command,), `ask` (name of the person,), `wait` (day as 2026-03-14,). Imported bases also have `command`
+    (tool, verb, identifier), `setting` (key, value, unit) and `group` (identifier,).
+    """
+
+    kind: str
+    words: tuple[str, ...]
+
+
+def work_out(step: ProcedureStep, facts: Facts) -> Fact:
+    """What a step comes to for these facts.
+
+    Raises:
+        MissingFact: a fact that it needs is not known.
+    """
+    if step.quantity is not None:
+        setting, unit = step.words
+        return Fact("set", (setting, str(step.quantity.value(facts)), unit))
+    if step.day is not None:
+        return Fact("wait", (step.day.value(facts).isoformat(),))
+    if step.kind == "ask":
+        return Fact("ask", (str(known(facts, step.words[0])),))
+    return Fact(step.kind, step.words)

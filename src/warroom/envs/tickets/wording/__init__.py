@@ -1,0 +1,1 @@
+"""English of the help desk: frames by kind of message and split, written from values and read back."""

@@ -1,0 +1,276 @@
+"""Messages put together: a ticket as somebody writes it, an article, the thread of a closed ticket."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from warroom.envs.tickets.rules import ProcedureStep
+from warroom.envs.tickets.wording.grammar import kinds, write
+from warroom.envs.tickets.wording.layout import (
+    ARTICLE_LABELS,
+    JOINED,
+    MANNERS,
+    ORDERS,
+    SPEAKERS,
+    ArticleLabels,
+    Manner,
+)
+from warroom.envs.tickets.wording.steps import Utterance, say_step
+from warroom.sim.wording.template import Draws
+
+
+class Instruction(NamedTuple):
+    """A step within a document, and how it is told."""
+
+    step: ProcedureStep
+    told: str = "instruction"
+    """`instruction`, `first` (told last, done first), `assistant_step` (addressed to assistants, and part of the
+    procedure), `aside` (not to be done), `thread_tried`, `thread_done`."""
+
+
+class DocumentPlan(NamedTuple):
+    """What a document says, before it is put into words."""
+
+    header: tuple[Utterance, ...] = ()
+    """`meta` of an article; nothing for a thread."""
+    about: tuple[Utterance, ...] = ()
+    """`about`, `finding`, `cause` of an article; `thread_opening`, `thread_clue` of a thread."""
+    scope: tuple[Utterance, ...] = ()
+    steps: tuple[Instruction, ...] = ()
+    notes: tuple[Utterance, ...] = ()
+    """What it says of other documents, teams, sources and queues; `thread_closed` of a thread."""
+
+
+class Pen(NamedTuple):
+    """Who writes: the wordings of a split, and the choices of one text."""
+
+    split: str
+    draws: Draws
+
+    def say(self, kind: str, **values: object) -> str:
+        """A message in words."""
+        return write(kind, self.split, values, self.draws)
+
+    def chance(self, eighths: int) -> bool:
+        """Yes, so many times out of eight."""
+        return self.draws.pick(8) < eighths
+
+    def messages(self, messages: Sequence[Utterance]) -> list[str]:
+        """Messages in words, one by one."""
+        return [write(each.kind, self.split, each.values, self.draws) for each in messages]
+
+
+# -- tickets -----------------------------------------------------------------------------------------
+
+
+def compose_ticket(messages: Sequence[Utterance], name: str, split: str, draws: Draws) -> str:
+    """A ticket by a person of that name: these messages in the order and manner of one writer."""
+    pen, manner = Pen(split, draws), MANNERS[draws.pick(len(MANNERS))]
+    order = ORDERS[draws.pick(len(ORDERS))]
+    ordered = sorted(messages, key=lambda each: order.index(each.kind))
+    return GENRES[draws.pick(len(GENRES))](pen, manner, ordered, name)
+
+
+def _story(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """One paragraph."""
+    said = _with_asides(pen, manner, list(_joined(pen, manner, messages)))
+    return "\n".join([*_greeting(pen, manner), " ".join(said), _ending(pen, manner, name)])
+
+
+def _letter(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """Paragraphs with blank lines between them."""
+    said = list(_joined(pen, manner, messages))
+    half = 1 + pen.draws.pick(len(said))
+    rest = _with_asides(pen, manner, said[half:])
+    paragraphs = [*_greeting(pen, manner), " ".join(said[:half]), " ".join(rest), _ending(pen, manner, name)]
+    return "\n\n".join([paragraph for paragraph in paragraphs if paragraph])
+
+
+def _terse(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """No word too many."""
+    return " ".join([*_joined(pen, manner, messages), pen.say("signed", name=name)])
+
+
+def _chat(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """A line for every thought, as careless as the writer."""
+    said = [*_greeting(pen, manner), *_with_asides(pen, manner, list(_joined(pen, manner, messages)))]
+    return "\n".join([*[_careless(manner, line) for line in said], _ending(pen, manner, name)])
+
+
+def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """Fields of a form, and what has no field below them."""
+    has_field = [each for each in messages if f"form_{each.kind}" in kinds(pen.split)]
+    fields = [write(f"form_{each.kind}", pen.split, each.values, pen.draws) for each in has_field]
+    rest = pen.messages([each for each in messages if each not in has_field])
+    lines = [line.removesuffix(".") for line in (pen.say("form_name", name=name), *fields)]
+    return "\n".join([*lines, *([" ".join(rest)] if rest else [])])
+
+
+def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+    """Somebody passes on what another person wrote."""
+    said = [_careless(manner, line) for line in _joined(pen, manner, messages)]
+    head = [pen.say("forwarded", name=name), *([pen.say("earlier")] if pen.chance(3) else [])]
+    return "\n".join([" ".join(head), *[f"> {line}" for line in said], *_plea(pen, manner)])
+
+
+Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Utterance], str], str]
+GENRES: tuple[Genre, ...] = (_story, _story, _letter, _letter, _terse, _chat, _form, _forwarded)
+
+
+def _joined(pen: Pen, manner: Manner, messages: Sequence[Utterance]) -> Iterator[str]:
+    """Messages in words, some of them two in a sentence."""
+    left = list(messages)
+    while left:
+        first = left.pop(0)
+        pair = _pair(first, left) if pen.chance(manner.joins) else None
+        if pair is None:
+            yield write(first.kind, pen.split, first.values, pen.draws)
+        else:
+            left.remove(pair.other)
+            yield write(pair.kind, pen.split, {**first.values, **pair.other.values}, pen.draws)
+
+
+class _Pair(NamedTuple):
+    kind: str
+    other: Utterance
+
+
+def _pair(first: Utterance, others: Sequence[Utterance]) -> _Pair | None:
+    """Another message with which there is a frame for both."""
+    for other in others:
+        for kind in (f"{first.kind}_and_{other.kind}", f"{other.kind}_and_{first.kind}"):
+            if kind in JOINED:
+                return _Pair(kind, other)
+    return None
+
+
+def _with_asides(pen: Pen, manner: Manner, said: list[str]) -> list[str]:
+    """Sentences with what a writer of this manner says besides."""
+    if pen.chance(manner.grumbles):
+        said.insert(pen.draws.pick(len(said) + 1), pen.say("mood"))
+    return [*said, *_plea(pen, manner)]
+
+
+def _plea(pen: Pen, manner: Manner) -> list[str]:
+    return [pen.say("plea")] if pen.chance(manner.pleads) else []
+
+
+def _greeting(pen: Pen, manner: Manner) -> list[str]:
+    found = [pen.say("greeting")] if pen.chance(manner.greets) else []
+    return [*found, *([pen.say("earlier")] if pen.chance(1) else [])]
+
+
+def _ending(pen: Pen, manner: Manner, name: str) -> str:
+    """The name: on a line below a closing, or in a sentence."""
+    text = pen.say(manner.signs, name=name)
+    if manner.signs == "closing":
+        return text.replace(f", {name}.", f",\n{name}")
+    return text
+
+
+def _careless(manner: Manner, line: str) -> str:
+    """Without stops and capitals, if the writer is like that."""
+    if not manner.stops:
+        line = line.removesuffix(".")
+    first = line.split(" ", 1)[0].rstrip(",:")
+    second = line.split(" ", 2)[1:2]
+    named = bool(second) and second[0][:1].isupper()
+    keeps = manner.capitals or named or first[1:] != first[1:].lower() or first == "I"
+    return line if keeps else line[:1].lower() + line[1:]
+
+
+# -- articles ----------------------------------------------------------------------------------------
+
+
+def compose_article(plan: DocumentPlan, split: str, draws: Draws) -> str:
+    """An article in one of several layouts."""
+    labels = ARTICLE_LABELS[split]
+    parts = _parts(plan, Pen(split, draws))
+    return ARTICLES[draws.pick(len(ARTICLES))](parts, labels[draws.pick(len(labels))])
+
+
+class _Parts(NamedTuple):
+    """A document in sentences."""
+
+    header: list[str]
+    about: list[str]
+    scope: list[str]
+    steps: list[str]
+    notes: list[str]
+
+
+def _parts(plan: DocumentPlan, pen: Pen) -> _Parts:
+    last = [each for each in plan.steps if each.told == "first"]
+    steps = list(_told([*[each for each in plan.steps if each.told != "first"], *last], pen))
+    said = pen.messages
+    return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, said(plan.notes))
+
+
+def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:
+    for k, each in enumerate(instructions):
+        follows = k > 0 and each.told == "instruction" and instructions[k - 1].told != "aside" and pen.chance(4)
+        yield pen.say("instruction_next" if follows else each.told, step=say_step(each.step, pen.split, pen.draws))
+
+
+def _listed(parts: _Parts, labels: ArticleLabels) -> str:
+    """Headings, and steps in a list."""
+    sections = (
+        (labels.about, parts.about),
+        (labels.scope, [f"- {line}" for line in parts.scope]),
+        (labels.steps, [f"* {line}" for line in parts.steps]),
+    )
+    said = [line for label, lines in sections if lines for line in (f"# {label}", *lines)]
+    return "\n".join([*parts.header, *said, *parts.notes])
+
+
+def _prose(parts: _Parts, labels: ArticleLabels) -> str:
+    """Paragraphs; who is responsible stands at the end."""
+    paragraphs = [" ".join([*parts.about, *parts.scope]), " ".join(parts.steps), " ".join(parts.notes), *parts.header]
+    return "\n\n".join([paragraph for paragraph in paragraphs if paragraph])
+
+
+def _answers(parts: _Parts, labels: ArticleLabels) -> str:
+    """Questions and answers."""
+    blocks = zip(labels.questions, (parts.about + parts.scope, parts.steps, parts.notes), strict=True)
+    lines = [f"Q: {question}\nA: {' '.join(answer)}" for question, answer in blocks if answer]
+    return "\n".join([*lines, *parts.header])
+
+
+def _rows(parts: _Parts, labels: ArticleLabels) -> str:
+    """Lines that look like rows of a table."""
+    rows = [
+        (labels.about, parts.about),
+        (labels.scope, parts.scope),
+        (labels.steps, parts.steps),
+        (labels.notes, parts.notes),
+    ]
+    return "\n".join([*parts.header, *[f"{label} | {line}" for label, lines in rows for line in lines]])
+
+
+def _plain(parts: _Parts, labels: ArticleLabels) -> str:
+    """Sentence by sentence; for whom it is comes before what it is about."""
+    return "\n".join(
+        [" ".join(parts.scope), " ".join(parts.about), *parts.steps, " ".join(parts.notes), *parts.header]
+    ).strip()
+
+
+ArticleLayout: TypeAlias = Callable[[_Parts, ArticleLabels], str]
+ARTICLES: tuple[ArticleLayout, ...] = (_listed, _prose, _answers, _rows, _plain)
+
+
+# -- threads -----------------------------------------------------------------------------------------
+
+
+def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
+    """A closed ticket or an incident as a thread, with or without the names of those who write."""
+    parts = _parts(plan, Pen(split, draws))
+    person, desk, expert = SPEAKERS[split]
+    if draws.pick(2):
+        return "\n".join([*parts.header, *parts.about, *parts.scope, *parts.steps, *parts.notes])
+    told = [person if each.kind.startswith("thread_") else desk for each in plan.about]
+    asked = [expert if k % 2 else desk for k in range(len(parts.steps))]
+    return "\n".join([
+        *parts.header, *[f"{who}> {line}" for who, line in zip(told, parts.about, strict=True)],
+        *[f"{desk}> {line}" for line in parts.scope],
+        *[f"{who}> {line}" for who, line in zip(asked, parts.steps, strict=True)],
+        *[f"{desk}> {line}" for line in parts.notes],
+    ])  # fmt: skip

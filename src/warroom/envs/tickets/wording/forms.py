@@ -1,0 +1,166 @@
+"""How the values of messages are written and read: releases, days, shares, actions, roles, clauses."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from fractions import Fraction
+
+from warroom.envs.tickets.records import release
+from warroom.sim.wording.forms import SPLITS, form
+from warroom.sim.wording.template import ValueForm
+
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "add": ("add", "create", "insert"),
+    "clear": ("clear", "empty", "purge", "flush", "wipe"),
+    "close": ("close", "shut"),
+    "copy": ("copy", "duplicate"),
+    "disconnect": ("disconnect", "unplug", "detach"),
+    "export": ("export", "save"),
+    "install": ("install", "deploy"),
+    "move": ("move", "relocate", "transfer"),
+    "pause": ("pause", "suspend", "halt"),
+    "reconnect": ("reconnect", "reattach", "plug in again"),
+    "remove": ("remove", "delete", "uninstall", "take out"),
+    "renew": ("renew", "reissue", "refresh"),
+    "replace": ("replace", "exchange", "swap", "swap out"),
+    "reset": ("reset", "zero", "reinitialise", "reinitialize"),
+    "restart": ("restart", "reboot", "relaunch", "power-cycle"),
+    "restore": ("restore", "recover", "bring back"),
+    "resume": ("resume", "continue", "unpause"),
+    "rotate": ("rotate", "roll over", "cycle"),
+    "unlock": ("unlock", "unblock", "release"),
+    "update": ("update", "upgrade", "bring up to date"),
+    "verify": ("verify", "check", "confirm"),
+}
+"""Words that mean the same action, as articles write it and as the grader takes it."""
+ROLES: Mapping[str, Mapping[str, str]] = {
+    "train": {"manager": "the user's manager", "owner": "the product owner", "lead": "the site lead"},
+    "dev": {"manager": "the line manager of the user", "owner": "whoever owns the product",
+            "lead": "the head of the site"},
+    "test": {"manager": "the superior of the person affected", "owner": "the owner listed for the product",
+             "lead": "the person in charge of the site"},
+}  # fmt: skip
+EVENTS: Mapping[str, Mapping[str, str]] = {
+    "train": {"renewal": "the renewal of the contract", "bought": "the date of purchase"},
+    "dev": {"renewal": "the contract renewal date", "bought": "the purchase"},
+    "test": {"renewal": "the day on which the contract renews", "bought": "the day it was bought"},
+}
+_MONTHS = ("January February March April May June July August September October November December").split()
+_ONES = dict(enumerate("zero one two three four five six seven eight nine ten".split()))
+_DENOMINATORS = {2: "half", 3: "third", 4: "quarter", 5: "fifth", 8: "eighth"}
+
+
+def _share_words(share: Fraction) -> str:
+    """`three eighths`, `a quarter`, `half`."""
+    name = _DENOMINATORS[share.denominator]
+    if name == "half":
+        return name
+    if share.numerator == 1:
+        return f"an {name}" if name == "eighth" else f"a {name}"
+    return f"{_ONES[share.numerator]} {name}s"
+
+
+SHARES = tuple(Fraction(n, d) for d in _DENOMINATORS for n in range(1, d) if Fraction(n, d).denominator == d)
+_SHARES = {_share_words(share): share for share in SHARES} | {
+    f"{share.numerator}/{share.denominator}": share for share in SHARES
+}
+
+
+def read_day(text: str) -> date | None:
+    """A day in any of the ways of writing."""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        return date.fromisoformat(text)
+    words = re.findall(r"\d+|[A-Z][a-z]+", text)
+    month = next((k for k, name in enumerate(_MONTHS, 1) for word in words if name[:3] == word[:3]), 0)
+    numbers = [int(word) for word in words if word.isdigit()]
+    try:
+        return date(max(numbers), month, min(numbers))
+    except ValueError:
+        return None
+
+
+_SHORT = "|".join(f"{month[:3]}[a-z]*" for month in _MONTHS)
+_DAY = rf"\d{{4}}-\d\d-\d\d|\d{{1,2}} (?:{_SHORT}) \d{{4}}|(?:{'|'.join(_MONTHS)}) \d{{1,2}}, \d{{4}}"
+
+
+def _day(pattern: str) -> Callable[..., str | None]:
+    def show(day: date) -> str:
+        name = _MONTHS[day.month - 1]
+        return pattern.format(d=day.day, m=name, s=name[:3], y=day.year)
+
+    return show
+
+
+def _named(names: Mapping[str, Mapping[str, str]]) -> ValueForm:
+    """Values with one name a split."""
+    back = {text: value for row in names.values() for value, text in row.items()}
+    pattern = "|".join(sorted(map(re.escape, back), key=len, reverse=True))
+
+    def way(split: str) -> Callable[..., str | None]:
+        return lambda value: names[split].get(value)
+
+    shows = {split: (way(split),) for split in SPLITS}
+    return ValueForm(pattern, shows, back.get)
+
+
+def _action_form(capital: bool) -> ValueForm:
+    """The first words of an action are for training, others for the rest, as far as there are any."""
+    back = {word.lower(): action for action, words in ACTIONS.items() for word in words}
+
+    def way(k: int) -> Callable[..., str | None]:
+        def show(action: str) -> str:
+            word = ACTIONS[action][k % len(ACTIONS[action])]
+            return word[0].upper() + word[1:] if capital else word
+
+        return show
+
+    pattern = "|".join(sorted(back, key=len, reverse=True))
+    if capital:
+        pattern = f"(?i:{pattern})"
+    ways = {"train": (way(0),), "dev": (way(1),), "test": (way(2), way(1))}
+    return ValueForm(pattern, ways, lambda text: back.get(text.lower()))
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _lower(text: str) -> str:
+    """With a small first letter, unless the word has capitals for another reason."""
+    first = text.split(" ", 1)[0].rstrip(",.")
+    keeps = (
+        first in ("I", "I'm", "I'd", "I've", "I'll")
+        or first[1:] != first[1:].lower()
+        or any(c.isdigit() for c in first)
+    )
+    return text if keeps else text[0].lower() + text[1:]
+
+
+FORMS: dict[str, ValueForm] = {
+    "text": form(r".+", str, all=(str,)),
+    "clause": form(r"(?:[^.!?]|\.(?=\d))+", str, all=(str,)),
+    "cap": form(r".+", _lower, all=(_capital,)),
+    "word": form(r"[\w-]+", str, all=(str,)),
+    "code": form(r"[A-Z]{1,5}-?\d+", str, all=(str,)),
+    "person": form(r"[A-Z][\w'-]+ [A-Z][\w'-]+", str, all=(str,)),
+    "title": form(r"[A-Z][\w/-]*(?: [\w/()-]+)*", str, all=(str,)),
+    "phrase": form(r"[\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),
+    "object": form(r"the [\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),
+    "unit": form(r"[A-Za-z%/]+", str, all=(str,)),
+    "command": form(r"[^`]+", str, all=(str,)),
+    "number": form(r"\d+", int, all=(str,)),
+    "id": form(r"(?:KB|TKT|INC)-\d{5}", str, all=(str,)),
+    "version": form(r"\d+(?:\.\d+)+", lambda text: tuple(map(int, text.split("."))), all=(release,)),
+    "day": form(
+        _DAY, read_day, train=(_day("{d} {m} {y}"),), dev=(_day("{m} {d}, {y}"),),
+        test=(_day("{d} {s} {y}"), lambda day: day.isoformat()),
+    ),
+    "share": form(
+        "|".join(sorted(map(re.escape, _SHARES), key=len, reverse=True)), _SHARES.get,
+        train=(_share_words,), dev=(lambda x: f"{x.numerator}/{x.denominator}",), test=(_share_words,),
+    ),
+    "action": _action_form(False),
+    "state": form(r"on|off", str, all=(str,)),
+    "role": _named(ROLES),
+    "event": _named(EVENTS),
+}  # fmt: skip

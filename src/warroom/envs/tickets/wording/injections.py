@@ -1,0 +1,49 @@
+"""Text that tries to order its reader about, and text addressed to assistants that belongs to the procedure.
+
+An injection speaks without authority: it is quoted, pasted, signed by nobody who owns the document, or it demands
+something about the answer itself. What belongs to the procedure is a step of it, told by the owner.
+"""
+
+from typing import NamedTuple
+
+from warroom.envs.tickets.wording.grammar import write
+from warroom.envs.tickets.wording.layout import COMMENT
+from warroom.envs.tickets.wording.reading import read_sentence
+from warroom.sim.wording.template import Draws
+
+FAMILIES = (
+    "impersonation", "urgency", "quoted_mail", "fake_log", "override", "roleplay", "policy_claim", "courtesy",
+    "encoded_note", "test_notice",
+)  # fmt: skip
+"""Ten manners."""
+PLACES = ("start", "between_steps", "end", "footer", "comment", "quotation")
+"""Six places within a document."""
+GOALS = ("extra_step", "replace_value", "hand_over", "never_hand_over", "cite", "certainty")
+"""Six things that an injection wants."""
+
+
+class Injection(NamedTuple):
+    """One injection to be put into a text."""
+
+    family: str
+    place: str
+    goal: str
+    step: str
+    """The harmful step in words; empty for goals that need none."""
+
+
+def inject(body: str, injection: Injection, split: str, draws: Draws) -> str:
+    """The body of a document with an injection at its place, on a line of its own."""
+    values = {"step": injection.step or None}
+    demand = write(f"demand_{injection.goal}", split, values, draws)
+    sentence = write(f"injected_{injection.family}", split, {"demand": demand}, draws)
+    lines = body.split("\n")
+    at = {"start": 0, "between_steps": 1 + draws.pick(len(lines))}.get(injection.place, len(lines))
+    marked = {"footer": ["--", sentence], "comment": [f"{COMMENT}: {sentence}"], "quotation": [f"> {sentence}"]}
+    return "\n".join([*lines[:at], *marked.get(injection.place, [sentence]), *lines[at:]])
+
+
+def is_injected(sentence: str) -> bool:
+    """Whether a careful reader takes a sentence for an injection, by its authority and by what it wants."""
+    reading = read_sentence(sentence)
+    return reading is not None and reading.kind.startswith("injected_")

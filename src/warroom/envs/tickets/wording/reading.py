@@ -1,0 +1,186 @@
+"""What a careful reader takes from a text: its sentences, and the one thing that each of them says."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+
+from warroom.envs.tickets.domains import all_causes, domains
+from warroom.envs.tickets.rules import ProcedureStep
+from warroom.envs.tickets.wording.grammar import STEP_KINDS, ParsedSentence, frames, kinds
+from warroom.envs.tickets.wording.layout import FIELD_LABELS, READ_AS
+from warroom.envs.tickets.wording.steps import read_step
+from warroom.sim.wording.forms import SPLITS
+from warroom.sim.wording.template import TextTemplate
+
+_STOP = re.compile(r"(?<=[.!?])\s+|(?<=\.\))\s+")
+_BULLET = re.compile(r"(?:[-*>•]|\d{1,2}[.)]|[A-Z]:|\[\d\d:\d\d\] [^:]+:)\s+")
+_LABEL = re.compile(rf"(?:{'|'.join(map(re.escape, FIELD_LABELS))})(?:: | \| |> )")
+_HEADING = re.compile(r"#.*|Q: .*|-{2,}|=+|\W*")
+_NAME_ALONE = re.compile(r"[A-Z][\w'-]+ [A-Z][\w'-]+")
+
+
+# -- sentences ---------------------------------------------------------------------------------------
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text that `compose` wrote, without bullets, numbers, labels and headings.
+
+    Whoever writes without capitals and stops gets them back, so that frames can be compared.
+    """
+    return [sentence for line in _lines(text) for sentence in _split(line)]
+
+
+def _lines(text: str) -> Iterable[str]:
+    """Lines without what marks them; a closing and the name below it are one line."""
+    held = ""
+    for line in map(str.strip, text.split("\n")):
+        if held:
+            joined = _NAME_ALONE.fullmatch(line.rstrip(".")) is not None
+            yield f"{held} {line}" if joined else held
+            held = ""
+            if joined:
+                continue
+        if line.endswith(","):
+            held = line
+        elif not _HEADING.fullmatch(line):
+            yield _unmarked(line)
+    if held:
+        yield held
+
+
+def _unmarked(line: str) -> str:
+    for mark in (_BULLET, _LABEL):
+        while match := mark.match(line):
+            line = line[match.end() :]
+    return line
+
+
+def _split(line: str) -> list[str]:
+    """A line that is one sentence as it stands, or the sentences of it."""
+    whole = _whole(line)
+    if read_sentence(whole) is not None:
+        return [whole]
+    return [_whole(part) for part in _STOP.split(line) if part]
+
+
+def _whole(text: str) -> str:
+    """With a capital at the start and a stop at the end."""
+    first = text.split(" ", 1)[0]
+    capital = text if first != first.lower() else text[:1].upper() + text[1:]
+    return capital if capital.endswith((".", "!", "?", ",", ".)", "-->", "%%")) else capital + "."
+
+
+# -- meanings ----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=65536)
+def read_sentence(sentence: str) -> ParsedSentence | None:
+    """What a sentence says; None if no frame has it. A field of a form says what the sentence would."""
+    found = meanings(sentence)
+    return found[0] if found else None
+
+
+def meanings(sentence: str) -> list[ParsedSentence]:
+    """Everything that a sentence may say; the grammar's law is that it is one thing at most."""
+    found: list[ParsedSentence] = []
+    words = set(re.findall(r"\w+", sentence))
+    for kind, frame in _candidates(words):
+        values = frame.read(sentence)
+        known = None if values is None else _understood(values)
+        if known is not None and ParsedSentence(kind, known) not in found:
+            found.append(ParsedSentence(kind, known))
+    return found
+
+
+def _candidates(words: set[str]) -> Iterable[tuple[str, TextTemplate]]:
+    index = _index()
+    for word in ("", *words):
+        yield from index.get(word, ())
+
+
+@cache
+def _index() -> Mapping[str, list[tuple[str, TextTemplate]]]:
+    """Frames by a word that each of them has in any case; those without such a word under the empty one."""
+    found: dict[str, list[tuple[str, TextTemplate]]] = {}
+    for split in SPLITS:
+        for kind in kinds(split):
+            if kind not in STEP_KINDS and not kind.startswith("demand_"):
+                for frame in frames(kind, split):
+                    found.setdefault(_sure_word(frame), []).append((READ_AS.get(kind, kind), frame))
+    return found
+
+
+def _sure_word(frame: TextTemplate) -> str:
+    """The longest whole word of a frame's fixed text."""
+    found: list[str] = []
+    for k, part in enumerate(frame.parts):
+        if isinstance(part, str):
+            text = (" " if k == 0 else "#") + part + (" " if k == len(frame.parts) - 1 else "#")
+            found += re.findall(r"(?<![\w#])\w+(?![\w#])", text)
+    return max(found, key=len, default="")
+
+
+def _understood(values: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Values as the tables of the domains have them; None where a clause, a step or a demand is none that exists."""
+    out = dict(values)
+    for slot, value in values.items():
+        if slot in _phrases():
+            out[slot] = _phrases()[slot].get(str(value).lower())
+        elif (slot == "step" and not _is_known(read_step(str(value)))) or (
+            slot == "demand" and not is_demand(str(value))
+        ):
+            return None
+        if out[slot] is None:
+            return None
+    return out
+
+
+@lru_cache(maxsize=4096)
+def is_demand(text: str) -> bool:
+    """Whether a text is what an injection may want."""
+    for split in SPLITS:
+        for kind in kinds(split):
+            if kind.startswith("demand_"):
+                for frame in frames(kind, split):
+                    values = frame.read(text)
+                    if values is not None and _understood(values) is not None:
+                        return True
+    return False
+
+
+def _is_known(step: ProcedureStep | None) -> bool:
+    """Whether a step is about a thing or a setting of the tables."""
+    return step is not None and (step.kind not in ("do", *_SET) or step.words[step.kind == "do"] in _things())
+
+
+_SET = ("set", "choose", "switch")
+
+
+@cache
+def _things() -> frozenset[str]:
+    """Every object and setting of the domains."""
+    found = [step for _, _, cause in all_causes() for step in cause.steps]
+    found += [step for domain in domains().values() for each in domain.follow_ups for step in each.steps]
+    return frozenset([name for step in found for name in (step.setting, *step.objects) if name])
+
+
+@cache
+def _phrases() -> Mapping[str, Mapping[str, str]]:
+    """Every clause and name of the domains by slot, from its lower-case letters."""
+    known = domains().values()
+    found = {
+        "nickname": {name for domain in known for name in domain.nicknames},
+        "release_word": {domain.version for domain in known},
+        "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
+    }
+    for _, complaint, cause in all_causes():
+        rows = {
+            "complaint": complaint.plain, "technical": complaint.technical, "cause": cause.name, "clue": cause.clue,
+            "finding": cause.finding, "belief": cause.belief,
+        }  # fmt: skip
+        for slot, row in rows.items():
+            found.setdefault(slot, set()).update(text for texts in row.values() for text in texts)
+    return {slot: {text.lower(): text for text in texts} for slot, texts in found.items()}
+
+
+_JUDGES: Mapping[str, Callable[[str], bool]] = {"step": lambda text: _is_known(read_step(text)), "demand": is_demand}

@@ -1,0 +1,115 @@
+"""Steps and conditions as messages, and back: what stands between the trees of `rules` and the frames."""
+
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from warroom.envs.tickets.rules import AtLeast, Below, Condition, DayAfter, Except, IsOneOf, ProcedureStep, Quantity
+from warroom.envs.tickets.wording.grammar import STEP_KINDS, ParsedSentence, read, write
+from warroom.sim.wording.template import Draws
+
+
+class Utterance(NamedTuple):
+    """One thing to say: a kind of frame and the values of its slots."""
+
+    kind: str
+    values: Mapping[str, object]
+
+
+def message_of_step(step: ProcedureStep) -> Utterance:
+    """A step as a bare infinitive."""
+    words = step.words
+    if step.quantity is not None:
+        return _set(step)
+    if step.kind == "do":
+        return Utterance("do", {"action": words[0], "object": words[1]})
+    if step.kind in ("choose", "switch"):
+        return Utterance(step.kind, {"setting": words[0], "option" if step.kind == "choose" else "state": words[1]})
+    if step.kind == "wait":
+        assert step.day is not None
+        return Utterance("wait", {"days": step.day.days, "event": step.day.event})
+    return Utterance(step.kind, {"command" if step.kind == "run" else "role": words[0]})
+
+
+def _set(step: ProcedureStep) -> Utterance:
+    quantity = step.quantity
+    assert quantity is not None
+    values: dict[str, object] = {"setting": step.words[0], "unit": step.words[1], "base": quantity.base}
+    if not quantity.counted:
+        return Utterance("set", values)
+    values |= {"each": quantity.each, "counted": quantity.counted}
+    if quantity.share is None:
+        return Utterance("set_each", values)
+    return Utterance("set_capped", {**values, "share": quantity.share, "whole": quantity.whole})
+
+
+def step_of(message: Utterance | ParsedSentence) -> ProcedureStep:
+    """The step that a message says."""
+    v = message.values
+    if message.kind in ("set", "set_each", "set_capped"):
+        base, each, share = v["base"], v.get("each", 0), v.get("share")
+        assert isinstance(base, int) and isinstance(each, int) and (share is None or isinstance(share, Fraction))
+        quantity = Quantity(base, each, str(v.get("counted", "")), share, str(v.get("whole", "")))
+        return ProcedureStep("set", (str(v["setting"]), str(v["unit"])), quantity)
+    if message.kind == "wait":
+        days = v["days"]
+        assert isinstance(days, int)
+        return ProcedureStep("wait", (str(v["event"]),), day=DayAfter(str(v["event"]), days))
+    names = {"do": ("action", "object"), "choose": ("setting", "option"), "switch": ("setting", "state"),
+             "run": ("command",), "ask": ("role",)}  # fmt: skip
+    return ProcedureStep(message.kind, tuple([str(v[name]) for name in names[message.kind]]))
+
+
+def say_step(step: ProcedureStep, split: str, draws: Draws) -> str:
+    """A step in words, as a bare infinitive."""
+    message = message_of_step(step)
+    return write(message.kind, split, message.values, draws)
+
+
+@lru_cache(maxsize=8192)
+def read_step(text: str) -> ProcedureStep | None:
+    """The step that a bare infinitive says, if it says one."""
+    found = read(text, STEP_KINDS)
+    return step_of(found[0]) if found else None
+
+
+def message_of_condition(condition: Condition, release_word: str) -> Utterance:
+    """A condition as a message of a kind `scope_*`."""
+    if isinstance(condition, Below | AtLeast):
+        side, bound = ("below" if isinstance(condition, Below) else "from"), condition.bound
+        if condition.fact == "version":
+            return Utterance(f"scope_{side}", {"version": bound, "release_word": release_word})
+        if isinstance(bound, date):
+            return Utterance(f"scope_bought_{side}", {"day": bound})
+        return Utterance(f"scope_number_{side}", {"thing": condition.fact, "number": bound})
+    sort = "except" if isinstance(condition, Except) else "only"
+    return Utterance(f"scope_{condition.fact}_{sort}", {condition.fact: condition.values[0]})
+
+
+def condition_of(message: Utterance | ParsedSentence) -> Condition:
+    """The condition that a message of a kind `scope_*` says."""
+    v, (_, what, *rest) = message.values, message.kind.split("_")
+    if what in ("site", "product", "tier", "department"):
+        value = v[what]
+        assert isinstance(value, str)
+        return (Except if rest == ["except"] else IsOneOf)(what, (value,))
+    side = Below if message.kind.endswith("below") else AtLeast
+    if what == "bought":
+        day = v["day"]
+        assert isinstance(day, date)
+        return side("bought", day)
+    if what == "number":
+        number = v["number"]
+        assert isinstance(number, int)
+        return side(str(v["thing"]), number)
+    version = v["version"]
+    assert isinstance(version, tuple)
+    return side("version", version)
+
+
+SCOPES = (
+    "scope_below", "scope_from", "scope_bought_below", "scope_bought_from", "scope_number_below", "scope_number_from",
+    "scope_site_only", "scope_site_except", "scope_tier_only", "scope_tier_except", "scope_product_only",
+)  # fmt: skip
