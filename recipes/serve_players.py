@@ -109,7 +109,7 @@ def scripts(env: str, many: int, seat: str = "") -> list[Script]:
 
 
 @dataclass
-class Tally:
+class TellingCounts:
     """What a player met."""
 
     steps: int = 0
@@ -177,7 +177,7 @@ class OpenEnvs:
 CLIENTS = {"lean": Lean, "openenv": OpenEnvs}
 
 
-async def play(client: Any, script: Script, tally: Tally, strict: bool, until: float) -> None:
+async def play(client: Any, script: Script, tally: TellingCounts, strict: bool, until: float) -> None:
     """Play an incident to its end, or to the end of the time."""
     for message, page in zip(script.messages, script.pages, strict=True):
         begun = time.perf_counter()
@@ -193,9 +193,11 @@ async def play(client: Any, script: Script, tally: Tally, strict: bool, until: f
             tally.resets += 1
 
 
-async def crowd(url: str, parts: list[Script], sessions: int, seconds: float, kind: Any, strict: bool) -> list[Tally]:
+async def crowd(
+    url: str, parts: list[Script], sessions: int, seconds: float, kind: Any, strict: bool
+) -> list[TellingCounts]:
     """Sessions that all play for some seconds, once all of them are open."""
-    tallies = [Tally() for _ in range(sessions)]
+    tallies = [TellingCounts() for _ in range(sessions)]
     clients = [kind(url) for _ in tallies]
     for client in clients:
         await client.__aenter__()
