@@ -1,10 +1,10 @@
 """Tickets on a generated knowledge base: who writes, about what, what they say of it, and what follows."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
 from random import Random
 from typing import NamedTuple
 
@@ -347,36 +347,51 @@ class _CaseWriter:
     # -- what is at hand -----------------------------------------------------------------------------------
 
     def context(self, size: int) -> tuple[str, ...]:
-        """Gold and distractors, mixed: the rules that might decide, then siblings of each sort by turns."""
-        rng, drawn, known = self.rng, self.drawn, self.generated.contents
-        gold = drawn.settlement.gold
-        others = [content for content in _relevant(self.generated, drawn.cell) if content.id not in gold]
-        rng.shuffle(others)
-        sorts: dict[str, list[str]] = {}
-        for content in others:
-            sorts.setdefault(self.sort_of(content), []).append(content.id)
-        turns = zip_longest(*[sorts.get(name, []) for name in ("alike", "same", "foreign", "rest")])
-        chosen = [*gold, *sorts.get("rule", []), *[id for turn in turns for id in turn if id is not None]]
-        if len(chosen) < size:
-            chosen += rng.sample([id for id in known if id not in chosen], min(size, len(known)) - len(chosen))
-        chosen = chosen[: max(size, len(gold))]
-        rng.shuffle(chosen)
-        return tuple(chosen)
+        """Gold and distractors, mixed: what might decide, then siblings, as many on each cause of the complaint.
 
-    def sort_of(self, content: DocumentContent) -> str:
-        """What a document that decides nothing is to the case."""
+        The cause that most documents are about would give the answer away without a look at the symptom.
+        """
+        rng, known = self.rng, self.generated.contents
+        relevant = _relevant(self.generated, self.drawn.cell)
+        chosen = [
+            content for content in relevant if content.id in self.drawn.settlement.gold or self.may_decide(content)
+        ]
+        left = [content for content in relevant if content not in chosen]
+        rng.shuffle(left)
+        left.sort(key=lambda content: content.product == self.drawn.cell.product and content.status == APPROVED)
+        counts = Counter({cell.cause_id: 0 for cell in self.family()})
+        counts.update([cause for cause in map(self.cause_of, chosen) if cause])
+        while left and len(chosen) < size:
+            rarest = min(counts, key=lambda cause: (counts[cause], rng.random()))
+            found = next((content for content in reversed(left) if self.cause_of(content) == rarest), None)
+            if found is None:
+                del counts[rarest]
+                if not counts:
+                    break
+                continue
+            counts[rarest] += 1
+            left.remove(found)
+            chosen.append(found)
+        ids = [content.id for content in chosen]
+        if len(ids) < size:
+            ids += rng.sample([id for id in known if id not in ids], min(size, len(known)) - len(ids))
+        rng.shuffle(ids)
+        return tuple(ids)
+
+    def cause_of(self, content: DocumentContent) -> str:
+        """The cause that a document is about, if only by another document that it corrects."""
+        corrected = content.amends.id if content.amends is not None else content.replaces
+        other = self.generated.contents.get(corrected)
+        return content.cause or (other.cause if other is not None else "")
+
+    def may_decide(self, content: DocumentContent) -> bool:
+        """Whether the answer may turn on a document besides its source: a rule, a correction, a rival that holds."""
         cell = self.drawn.cell
         own = {other.id for other in cell.contents}
         corrects = content.replaces in own or (content.amends is not None and content.amends.id in own)
         decides = content.decides and content.product == cell.product
         rival = content.cause == cell.cause_id and content.status == APPROVED and applies(content, self.drawn.facts)
-        if content.reserved or content.source[0] == cell.domain.version or corrects or decides or rival:
-            return "rule"
-        if content.cause == cell.cause_id:
-            return "same" if content.product == cell.product else "foreign"
-        if content.cause:
-            return "alike" if content.product == cell.product else "rest"
-        return "rest"
+        return bool(content.reserved or content.source[0] == cell.domain.version or corrects or decides or rival)
 
     def evidence(self, text: str) -> Evidence:
         """What grades an answer besides the facts that it must tell."""

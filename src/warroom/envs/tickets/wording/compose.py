@@ -172,7 +172,9 @@ def _careless(manner: Manner, line: str) -> str:
     if not manner.stops:
         line = line.removesuffix(".")
     first = line.split(" ", 1)[0].rstrip(",:")
-    keeps = manner.capitals or first[1:] != first[1:].lower() or first in ("I", "I'm", "I've", "It's")
+    second = line.split(" ", 2)[1:2]
+    named = bool(second) and second[0][:1].isupper()
+    keeps = manner.capitals or named or first[1:] != first[1:].lower() or first == "I"
     return line if keeps else line[:1].lower() + line[1:]
 
 
@@ -264,9 +266,11 @@ def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
     person, desk, expert = SPEAKERS[split]
     if draws.pick(2):
         return "\n".join([*parts.header, *parts.about, *parts.scope, *parts.steps, *parts.notes])
+    told = [person if each.kind.startswith("thread_") else desk for each in plan.about]
     asked = [expert if k % 2 else desk for k in range(len(parts.steps))]
     return "\n".join([
-        *parts.header, *[f"{person}> {line}" for line in parts.about], *[f"{desk}> {line}" for line in parts.scope],
+        *parts.header, *[f"{who}> {line}" for who, line in zip(told, parts.about, strict=True)],
+        *[f"{desk}> {line}" for line in parts.scope],
         *[f"{who}> {line}" for who, line in zip(asked, parts.steps, strict=True)],
         *[f"{desk}> {line}" for line in parts.notes],
     ])  # fmt: skip
