@@ -334,7 +334,7 @@ class LogLines:
                 end - spread * (index + (256 * a + b) / 65536),
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
-                (host ^ salt & 255) * len(cells.hosts) >> 8,
+                (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
                 group.streams[-1 if stream >= first else 0],
             )
             kept += 1
