@@ -50,14 +50,22 @@ class Oversight:
         assert self._observation.score is not None
         return self._observation.score
 
-    def metrics(self, service: str, since: str = "") -> str:
-        """Read one service: its load, whose requests come to harm, its parts, and its series.
+    def metrics(self, service: str) -> str:
+        """Read one service now: its load, whose requests come to harm, and what its parts carry.
+
+        Args:
+            service: name of the service
+        """
+        return self._call("metrics", service=service)
+
+    def series(self, service: str, since: str = "") -> str:
+        """Read one service over time: its last minutes, and the series that statements are about.
 
         Args:
             service: name of the service
             since: first time of the series, such as 14:20
         """
-        return self._call("metrics", service=service, since=since)
+        return self._call("series", service=service, since=since)
 
     def logs(self, service: str, words: str = "", since: str = "") -> str:
         """Search the log of one service.

@@ -31,14 +31,16 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
     change = dossier.change
     said = change.statement
     assert said is not None
+    related = sources.charter(change.signer).related_limit
+    agents = [change.signer] if related is None else [change.signer, related.other]
     parts = [
         f"The change {'CAUSED' if caused else 'did NOT cause'} the harm.",
         sources.ledger_row(change).text,
         sources.diff(f"CHG-{change.id}").render(),
-        sources.charter(change.signer).render(),
-        sources.approvals(change.service).render(),
+        *[sources.charter(agent).render() for agent in agents],
+        sources.approvals(change.service, change.signer).render(),
         sources.calendar().render(),
-        sources.metrics(said.subject, clock(said.as_of)).render().partition("\nseries")[2].join(["series", ""]),
+        sources.series(said.subject, clock(said.as_of)).render().partition("\nseries")[2].join(["series", ""]),
     ]
     return "\n".join(parts)
 

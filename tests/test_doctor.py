@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 import tomllib
 from collections.abc import Mapping
 from importlib.metadata import distribution
@@ -185,11 +184,16 @@ def test_names_are_completed(words: str, offered: list[str]) -> None:
 
 @pytest.mark.slow
 def test_every_shell_is_answered_and_at_once() -> None:
-    start = time.perf_counter()
+    start = seconds_of_children()
     assert completed("warroom eval --tiers easy,", "bash") == ["easy,medium", "easy,hard"]
     assert "fleet/rogue_deploy_bot" in " ".join(completed("warroom play fleet/ro", "zsh"))
     assert completed("warroom play x --tier ", "fish") == ["easy", "medium", "hard"]
-    assert time.perf_counter() - start < 6  # 0.25 s each alone; tests run beside other work
+    assert seconds_of_children() - start < 3  # 0.25 s each alone; tests run beside other work
+
+
+def seconds_of_children() -> float:
+    """Processor time of all that this process has waited for."""
+    return os.times().children_user + os.times().children_system
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

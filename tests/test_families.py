@@ -58,7 +58,7 @@ MISTAKES = (
     ('("rate_limiter", "quota_keeper")', '("rate_limiter",)', ("agents", "two agents", "'rate_limiter'")),
     ('"submit", "lookup", ', '"submit", ', ("parts[Split.TEST]", "4 parts", "'submit'")),
     ("OldValue(0.7, 1.1, of_traffic=True)", "None", ("old", "None", "'new value'", "'cut'")),
-    ('measure="cut a limit by {size} %"', 'measure="cut a limit"', ("measure", "{size}", "'cut a limit'")),
+    ("idles=True", "idles=1", ("idles", "1")),
     ('name="limit"', 'name="limits"', ("name", "'limits'", "'limit'")),
     ("harmless=(0.3, 0.7)", 'harmless="low"', ("harmless", "'low'")),
     ("FAMILY = ", "OTHER = ", ("FAMILY = Family(...)", "None")),

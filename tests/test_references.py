@@ -7,8 +7,7 @@ from warroom.envs.fleet.oracle import draw_certified
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
-from warroom.sim.wording.charters import read_charter
-from warroom.sim.wording.papers import read_approval, read_named_hours
+from wording_inverses import read_approval, read_charter, read_named_hours
 
 DRAWS = [("rogue_deploy_bot", "medium", 0), ("memory_leak", "hard", 2)]
 
@@ -25,17 +24,21 @@ def test_papers_that_refer_to_others_say_what_their_records_do(drawn: tuple[str,
     hours = {read_named_hours(text) for text in sources.calendar().texts[len(sources.facts.calendar) :]}
     assert hours == set(references.hours.values())
     for charter in sources.facts.charters.values():
-        around = references.of_charter(charter)._replace(shifts={named.name: named.window for named in hours})
+        around = references.of_charter(charter)
         if around.neighbour is not None:
             assert references.of_charter(sources.facts.charters[around.neighbour]).neighbour is None
         read = read_charter(
-            sources.charter(charter.agent).text, around, {charter.agent: charter.family}, split=sources.split
+            sources.charter(charter.agent).text,
+            around,
+            {charter.agent: charter.family},
+            split=sources.split,
+            shifts=dict(hours),
         )
         assert read._replace(services=tuple(sorted(read.services))) == charter._replace(
             services=tuple(sorted(charter.services))
         )
     for service in sources.system.names[1:]:
-        found = sources.approvals(service)
+        found = sources.approvals(service, "")
         for approval, text in zip(found.approvals, found.texts, strict=True):
             bounds = references.of_approval(approval)
             assert bounds.keys() <= {other.id for other in found.approvals if not references.of_approval(other)}

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,9 @@ from warroom.serve.shared import (
     SharedIncident,
     SharedRules,
     is_same_code,
+    joined_from,
     new_code,
+    reply_from,
 )
 from warroom.serve.shared_client import SharedSeat
 
@@ -520,3 +523,23 @@ def test_what_a_client_is_told_when_it_joins_is_its_brief_and_its_own_tools() ->
     joined: Joined = shared.join(shared.code, "oversight")
     brief = shared.chat.session.env.brief("oversight")
     assert joined.brief == brief.render() and [tool.name for tool in joined.tools] == [t["name"] for t in brief.tools]
+
+
+JOINED: dict[str, Any] = {
+    "ticket": "t", "env": "fleet", "seat": "sre", "brief": "b", "tools": [["wait", "d", {}, True]], "acts": ["wait"],
+    "patience": 300.0,
+}  # fmt: skip
+REPLY: dict[str, Any] = {
+    "state": "turn", "texts": ["a\nb"], "seen": 1, "turn": 0, "budget": 5, "acting": "sre", "missing": [], "note": "",
+    "score": None,
+}  # fmt: skip
+
+
+def test_what_any_server_says_in_place_of_a_host_is_understood_or_a_value_error() -> None:
+    for read, good in ((joined_from, JOINED), (reply_from, REPLY)):
+        assert json.loads(json.dumps(asdict(read(good)))) == good
+        for wrong in ([], {}, "x", None, good | {"more": 1}, *(good | {name: object()} for name in good)):
+            with pytest.raises(ValueError, match=r"an answer of a host|must|not a valid"):
+                read(wrong)
+    said = reply_from(REPLY | {"texts": ["\x1b]0;mine\x07 \x9b2J"], "note": "\x1b[2J"})
+    assert all(letter.isprintable() for letter in said.note + said.texts[0])

@@ -36,6 +36,8 @@ class Server:
                 owner.asked.append((self.path, self.headers["Authorization"], body))
                 status, answer = reply(body)
                 self.send_response(status)
+                if status == 307:
+                    self.send_header("Location", answer.decode())
                 self.end_headers()
                 with suppress(BrokenPipeError):  # whoever asked may have given up
                     self.wfile.write(answer)
@@ -139,6 +141,14 @@ def test_what_is_no_opinion_stops_the_run_and_says_why(serve: Serve, reply: Repl
     with pytest.raises(ValueError, match="the judge tiny at http") as error:
         answered(f"tiny@{server.url}")
     assert error.match(said)
+
+
+def test_a_judge_that_sends_elsewhere_is_not_followed(serve: Serve) -> None:
+    other = serve(says('{"score": 1}'))
+    server = serve(lambda body: (307, f"{other.url}/chat/completions".encode()))
+    with pytest.raises(ValueError, match=r"refused \(307\)"):
+        answered(f"tiny@{server.url}").outcome()
+    assert not other.asked
 
 
 def test_a_judge_that_is_not_there_or_takes_too_long_is_named(serve: Serve) -> None:

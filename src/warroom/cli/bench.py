@@ -21,7 +21,7 @@ def bench_command(
     policy: Annotated[str, typer.Option(help="Policy that plays; the default waits for ten turns.")] = "noop",
     json: Json = False,
 ) -> None:
-    """Measure episodes per second on one core, and where the time goes.
+    """Measure episodes per second of processor time on one core, and where the time goes.
 
     Example: warroom bench --tier easy --seconds 10
     """

@@ -13,7 +13,7 @@ from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import with_env_options
 from warroom.cli.listening import address, listen
 from warroom.cli.mcp import ALL, USUAL_TEAM, mcp_config_of, record_of, writer_of
-from warroom.cli.options import EnvOfScenario, Host, Port, Split, Tier
+from warroom.cli.options import EnvOfScenario, ListenHost, ListenPort, Split, Tier
 from warroom.cli.output import say
 from warroom.core.checks import check_choice
 from warroom.policies import policy_set
@@ -52,8 +52,8 @@ def host_command(
     tier: Tier = "easy",
     split: Split = "dev",
     seed: Annotated[int, typer.Option(help="Index of the incident in the split, from 0.")] = 0,
-    host: Host = "127.0.0.1",
-    port: Port = HOST_PORT,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = HOST_PORT,
     out: Annotated[Path | None, typer.Option(help="Record the finished episode in this run folder.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Add the episode to the run in --out, if it exists.")

@@ -7,7 +7,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
-from warroom.cli.options import Host, Port, SaltFile
+from warroom.cli.options import ListenHost, ListenPort, SaltFile
 
 
 @with_access
@@ -15,8 +15,8 @@ def serve_command(
     *,
     allowed: Mapping[str, object],
     env: Annotated[str, typer.Option(help="fleet, logs, tickets, or all of them, each under its own path.")] = "all",
-    host: Host = "127.0.0.1",
-    port: Port = 8000,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes, each with its own sessions and limit.")] = 1,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
     max_sessions_per_client: Annotated[

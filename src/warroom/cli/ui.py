@@ -11,7 +11,7 @@ from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
-from warroom.cli.options import Host, Port
+from warroom.cli.options import ListenHost, ListenPort
 from warroom.cli.output import say
 from warroom.policies.llm import ApiOptions, is_llm
 from warroom.view.ui.policy_choice import AllowedPolicies
@@ -25,8 +25,8 @@ def ui_command(
     *,
     allowed: Mapping[str, object],
     api: ApiOptions | None,
-    host: Host = "127.0.0.1",
-    port: Port = PORT,
+    host: ListenHost = "127.0.0.1",
+    port: ListenPort = PORT,
     show: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
     policies: Annotated[
         str | None,

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from warroom.core.errors import MissingExtra
+from warroom.core.strict_json import parse_json, parse_json_object
 from warroom.core.types import JsonObject
 from warroom.serve.access import TOKEN_VARIABLE
 from warroom.serve.client_protocol import (
@@ -290,7 +291,7 @@ def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: 
     request = urllib.request.Request(url, data, {"Content-Type": "application/json", **(headers or {})})
     try:
         with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return json.load(answer)
+            return parse_json(answer.read())
     except urllib.error.HTTPError as error:
         with error:
             raise RequestRefused(_detail(error, url), str(error.code)) from error
@@ -302,8 +303,8 @@ def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: 
 
 def _detail(error: urllib.error.HTTPError, url: str) -> str:
     try:
-        return str(json.load(error)["detail"])
-    except (ValueError, KeyError, TypeError):
+        return str(parse_json_object(error.read())["detail"])
+    except (ValueError, KeyError):
         return f"{url}: {error}"
 
 

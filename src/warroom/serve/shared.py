@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from warroom.chat import ENDED, Answer, Chat
 from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy
+from warroom.core.strict_json import NUMBER, check_types, check_values
 from warroom.core.types import JsonObject
 from warroom.policies import PolicySet
 from warroom.serve.mcp_config import debriefing, result_lines
@@ -351,11 +352,48 @@ class SharedIncident:
                     await self._changed.wait()
 
 
-def reply_from(data: JsonObject) -> SeatReply:
-    """A reply that came as JSON."""
+# -- what a client is sent, which any server may have written ---------------------------------------------
+
+_REPLY: dict[str, tuple[type, ...]] = {
+    "state": (str,), "texts": (list,), "seen": (int,), "turn": (int,), "budget": (int,), "acting": (str,),
+    "missing": (list,), "note": (str,), "score": (*NUMBER, type(None)),
+}  # fmt: skip
+_JOINED: dict[str, tuple[type, ...]] = {
+    "ticket": (str,), "env": (str,), "seat": (str,), "brief": (str,), "tools": (list,), "acts": (list,),
+    "patience": NUMBER,
+}  # fmt: skip
+_TOOL: dict[str, tuple[type, ...]] = {
+    "name": (str,), "description": (str,), "parameters": (dict,), "read_only": (bool,),
+}  # fmt: skip
+
+
+def reply_from(answer: object) -> SeatReply:
+    """A reply that came as JSON; a `ValueError` says that it is none."""
+    data = _checked(answer, _REPLY)
     return SeatReply(**data | {"state": SeatState(data["state"])})
 
 
-def joined_from(data: JsonObject) -> Joined:
-    """What a client was told at its seat, as it came as JSON."""
-    return Joined(**data | {"tools": [ToolListing(*tool) for tool in data["tools"]]})
+def joined_from(answer: object) -> Joined:
+    """What a client was told at its seat, as it came as JSON; a `ValueError` says that it is nothing of the kind."""
+    data = _checked(answer, _JOINED)
+    named = [dict(zip(_TOOL, tool if isinstance(tool, list) else (), strict=False)) for tool in data["tools"]]
+    return Joined(**data | {"tools": [ToolListing(**_checked(tool, _TOOL)) for tool in named]})
+
+
+def _checked(answer: object, types: Mapping[str, tuple[type, ...]]) -> JsonObject:
+    """An object with these values and lists of texts, none of which would command a terminal."""
+    if not isinstance(answer, dict) or answer.keys() != types.keys():
+        raise ValueError(f"an answer of a host has {', '.join(types)}")
+    check_types(answer, types)
+    for name in ("texts", "missing", "acts"):
+        check_values(name, answer.get(name), (str,))
+    found: JsonObject = _without_controls(answer)
+    return found
+
+
+def _without_controls(value: Any) -> Any:
+    if isinstance(value, str):
+        return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in value)
+    if isinstance(value, dict):
+        return {name: _without_controls(inner) for name, inner in value.items()}
+    return [_without_controls(inner) for inner in value] if isinstance(value, list) else value

@@ -1,12 +1,13 @@
 """A client's seat at a shared incident that another process hosts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Self
+from typing import Self, TypeVar
 
 from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable, authorization, fetch
 from warroom.serve.shared import FINAL, Joined, SeatReply, joined_from, reply_from
 
+Answer = TypeVar("Answer")
 TIMEOUT = 20.0
 """Seconds that an answer may take beyond those that were asked for."""
 LEAVE_TIMEOUT = 3.0
@@ -26,7 +27,7 @@ class SharedSeat:
         """
         self.url, self._headers = url.rstrip("/"), authorization(token)
         answer = fetch(f"{self.url}/join", {"code": code, "seat": seat}, TIMEOUT, self._headers)
-        self.joined: Joined = joined_from(answer)
+        self.joined: Joined = self._understood(joined_from, answer)
         self.last: SeatReply | None = None
         """What the host answered last."""
 
@@ -58,5 +59,12 @@ class SharedSeat:
     def _ask(self, route: str, seconds: float, more: Mapping[str, object] | None = None) -> SeatReply:
         seen = 0 if self.last is None else self.last.seen
         body = {"ticket": self.joined.ticket, "seen": seen, "seconds": seconds, **(more or {})}
-        self.last = reply_from(fetch(f"{self.url}/{route}", body, seconds + TIMEOUT, self._headers))
+        self.last = self._understood(reply_from, fetch(f"{self.url}/{route}", body, seconds + TIMEOUT, self._headers))
         return self.last
+
+    def _understood(self, read: Callable[[object], Answer], answer: object) -> Answer:
+        """What the host said; a `ServerUnreachable` where something else than a host says it."""
+        try:
+            return read(answer)
+        except ValueError as error:
+            raise ServerUnreachable(f"{self.url} is no host of a shared incident: {error}") from error

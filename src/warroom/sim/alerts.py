@@ -4,6 +4,7 @@ Whatever an alert says is read from the same counts as every other telling of it
 leaves it firing; who did it, and until when, is part of it.
 """
 
+from collections.abc import Iterator
 from math import fsum
 from typing import Literal, NamedTuple
 
@@ -61,61 +62,98 @@ class Alert(NamedTuple):
         return f"{state} {self.service} {self.rule} {self.value:.1f} {unit} ({limit})"
 
 
+class _Life:
+    """One rule at one service, minute by minute: the alerts that have resolved, and what it is at now."""
+
+    __slots__ = ("below", "beyond", "resolved", "since", "values")
+
+    def __init__(self) -> None:
+        self.beyond = self.below = 0
+        """Minutes in a row beyond the limit and not, as far as they were measured."""
+        self.since: int | None = None
+        """When the alert that fires now began."""
+        self.values: list[float] = []
+        """Those beyond the limit since then."""
+        self.resolved: list[tuple[int, int, float]] = []
+        """(since, until, highest value)."""
+
+    def add(self, minute: int, value: float, limit: float) -> None:
+        """A minute in which the rule's value was measured."""
+        self.beyond, self.below = (self.beyond + 1, 0) if value > limit else (0, self.below + 1)
+        if self.since is None and self.beyond >= FOR_MINUTES:
+            self.since, self.values = minute, []
+        if self.since is not None and self.beyond:
+            self.values.append(value)
+        if self.since is not None and self.below >= FOR_MINUTES:
+            self.resolved.append((self.since, minute, max(self.values)))
+            self.since = None
+
+
 class AlertBook:
     """The alerts of a world, worked out minute by minute as they are asked for."""
 
     def __init__(self, counts: MinuteCounts) -> None:
         self.counts, self.system = counts, counts.system
         self._silences: list[Silence] = []
+        self._lives: dict[tuple[int, Rule], _Life] = {}
+        self._suspected: dict[ServiceMinute, list[tuple[int, Rule]]] = {}
+        self._next: int | None = None
+        """The first minute that is not worked out; None before there is any trouble."""
 
     def silence(self, silence: Silence) -> None:
         """Mute a rule at a service for some minutes."""
         self._silences.append(silence)
 
-    def at(self, minute: int, first: int) -> tuple[Alert, ...]:
-        """All alerts that fired at some time from `first` up to `minute`, in order of beginning."""
-        found: list[Alert] = []
-        trouble = self.counts.world.trouble_from
-        if trouble is None or trouble > minute:
-            return ()
-        begin = max(first, trouble - 1)
+    def now(self) -> tuple[Alert, ...]:
+        """All alerts that have fired up to the last minute that is over, in order of beginning."""
         world = self.counts.world
-        played = {id(m): m for m in map(world.at, range(begin, minute + 1))}
-        for service, rule in sorted(set().union(*map(self._suspects, played.values()))):
-            found += self._life(service, rule, begin, minute)
+        if world.trouble_from is None or world.trouble_from > world.minute:
+            return ()
+        begin = max(world.first, world.trouble_from - 1)
+        for minute in range(begin if self._next is None else self._next, world.minute + 1):
+            self._work_out(begin, minute)
+        self._next = world.minute + 1
+        found = [alert for key, life in self._lives.items() for alert in self._alerts(*key, life, world.minute)]
         return tuple(sorted(found, key=lambda alert: (alert.since, alert.service, alert.rule)))
 
-    def _suspects(self, played: ServiceMinute) -> set[tuple[int, Rule]]:
+    def _work_out(self, begin: int, minute: int) -> None:
+        """Go on by a minute; a rule that may be beyond its limit for the first time is followed from the beginning."""
+        for key, life in self._lives.items():
+            self._measure(*key, life, minute)
+        played = self.counts.world.at(minute)
+        if played not in self._suspected:
+            self._suspected[played] = self._suspects(played)
+        for key in self._suspected[played]:
+            if key not in self._lives:
+                self._lives[key] = _Life()
+                for earlier in range(begin, minute + 1):
+                    self._measure(*key, self._lives[key], earlier)
+
+    def _measure(self, service: int, rule: Rule, life: _Life, minute: int) -> None:
+        value = self._value(minute, service, rule)
+        if value is not None:
+            life.add(minute, value, self._limit(service, rule))
+
+    def _suspects(self, played: ServiceMinute) -> list[tuple[int, Rule]]:
         """The rules that may be beyond their limits in such a minute, whatever the noise."""
-        found: set[tuple[int, Rule]] = set()
+        found: list[tuple[int, Rule]] = []
+        shares = self.counts.all_shares(played)
+        failing = [fsum(share) > _SUSPECT * ERROR_LIMIT / 100 for share in shares]
+        held_up = [share.late > _SUSPECT * HELD_UP for share in shares]
         for i, (latency, usual) in enumerate(zip(played.swept.latency, self.system.latency, strict=True)):
-            shares = [self.counts.shares(played, place) for place in self.counts.incoming(i)]
-            if max([fsum(share) for share in shares]) > _SUSPECT * ERROR_LIMIT / 100:
-                found.add((i, "ErrorShare"))
-            late = max([share.late for share in shares])
-            if latency > _SUSPECT * LATENCY_LIMIT * usual or late > _SUSPECT * HELD_UP:
-                found.add((i, "Latency"))
+            places = self.counts.incoming(i)
+            if any(failing[place] for place in places):
+                found.append((i, "ErrorShare"))
+            if latency > _SUSPECT * LATENCY_LIMIT * usual or any(held_up[place] for place in places):
+                found.append((i, "Latency"))
         return found
 
-    def _life(self, service: int, rule: Rule, first: int, last: int) -> list[Alert]:
-        limit, found = self._limit(service, rule), []
-        beyond, below, since, values = 0, 0, None, [0.0]
-        for minute in range(first, last + 1):
-            value = self._value(minute, service, rule)
-            if value is None:
-                continue
-            beyond, below = (beyond + 1, 0) if value > limit else (0, below + 1)
-            if since is None and beyond >= FOR_MINUTES:
-                since, values = minute, []
-            if since is not None and beyond:
-                values.append(value)
-            if since is not None and below >= FOR_MINUTES:
-                found.append(Alert(self.system.names[service], rule, since, minute, max(values), limit, None))
-                since = None
-        if since is not None:
-            silence = self._silence_of(service, rule, last)
-            found.append(Alert(self.system.names[service], rule, since, None, values[-1], limit, silence))
-        return found
+    def _alerts(self, service: int, rule: Rule, life: _Life, now: int) -> Iterator[Alert]:
+        name, limit = self.system.names[service], self._limit(service, rule)
+        for since, until, highest in life.resolved:
+            yield Alert(name, rule, since, until, highest, limit, None)
+        if life.since is not None:
+            yield Alert(name, rule, life.since, None, life.values[-1], limit, self._silence_of(service, rule, now))
 
     def _limit(self, service: int, rule: Rule) -> float:
         return ERROR_LIMIT if rule == "ErrorShare" else round(LATENCY_LIMIT * P95 * self.system.latency[service], 1)

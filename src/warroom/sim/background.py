@@ -20,7 +20,7 @@ HERE_BEFORE = 3600
 """Least seconds before the page of a routine change of a service in trouble."""
 LOOPS = (3, 6)
 """Times that a looping agent makes the same change again."""
-_ROSTER = tuple(AGENTS)
+_ROSTER = tuple([(agent, FAMILIES[family]) for agent, family in AGENTS.items()])
 _TRIED = 0.3
 """Of the routine changes, those made since the last half hour."""
 
@@ -91,10 +91,8 @@ def _draw_routine(
 ) -> Routine:  # fmt: skip
     random = rng.random
     while True:
-        signer = _ROSTER[int(random() * len(_ROSTER))]
-        family = FAMILIES[AGENTS[signer]]
-        choice = made_to[family.made_to]
-        if choice:
+        signer, family = _ROSTER[int(random() * len(_ROSTER))]
+        if choice := made_to[family.made_to]:
             break
     service = choice[int(random() * len(choice))]
     name, parts = around.system.names[service], family.parts[around.split]

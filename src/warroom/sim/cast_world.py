@@ -4,11 +4,13 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, Force, LiveChange, land
+from warroom.sim.effects import NATURE, Force, LiveChange, Standing, StandingChange, force_of, land
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
+from warroom.sim.records import Change
 from warroom.sim.request_mix import RequestMix
+from warroom.sim.service_state import ServiceState
 from warroom.sim.service_world import MANNERS, ServiceWorld
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.traffic import draw_traffic
@@ -32,7 +34,12 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
     found = live_changes_of(system, casting)
     world = ServiceWorld(
-        system, traffic, page - HISTORY_MINUTES, found.effective, manners=manners, standing=found.standing
+        system,
+        traffic,
+        page - HISTORY_MINUTES,
+        found.effective,
+        manners=manners,
+        standing=Standing(found.standing, system.size),
     )
     world.advance(page - 1)
     return world
@@ -43,7 +50,7 @@ class LiveChanges(NamedTuple):
 
     effective: tuple[LiveChange, ...]
     """Those of candidates that do anything by themselves, wait for a restart, or add to the load of a store."""
-    standing: tuple[LiveChange, ...]
+    standing: tuple[StandingChange, ...]
     """Routine changes that hurt next to nothing, most of them for hours."""
 
 
@@ -63,12 +70,17 @@ def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
             live = live._replace(live_from=max(live.live_from, casting.sites[dossier.site].onset))
         if live.waits_for_restart or live.force.extra_load() or predict(change, states).share:
             effective.append(live)
-    standing: dict[tuple[str, str, str], LiveChange] = {}
+    standing: dict[tuple[str, str, str], StandingChange] = {}
     for change in casting.background:
         key = change.service, change.family, change.part
         if change.family in _COUNTED and key not in standing:  # made again, it does no more than before
-            standing[key] = land(change, states, system.names)
+            standing[key] = _standing(change, states, system.names)
     return LiveChanges(tuple(effective), tuple(standing.values()))
+
+
+def _standing(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> StandingChange:
+    force = force_of(change, states, names)
+    return StandingChange(change.id, force.service, force.share(force.terms.load), change.landed)
 
 
 def _nature(system: ServiceSystem, site: Site, page: int) -> LiveChange:

@@ -41,7 +41,7 @@ HARMLESS_EDITS = (
     Edit("alert_text", "short", "reworded"), Edit("runbook_link", "old wiki", "new wiki"),
 )  # fmt: skip
 EDITS_BESIDE = (0, 0, 1, 2, 3, 5)
-LedgerRow = Literal["kept", "edited", "missing"]
+RowFate = Literal["kept", "edited", "missing"]
 
 
 class Dossier(NamedTuple):
@@ -53,7 +53,7 @@ class Dossier(NamedTuple):
     """The rule that it was drawn to break; judgements do not read it."""
     site: int | None
     """Index of the site whose cluster it belongs to; None for an outsider."""
-    row: LedgerRow
+    row: RowFate
     """What became of its row in the ledger."""
 
 
@@ -168,7 +168,7 @@ class CastingStage(NamedTuple):
 class ListedRow(NamedTuple):
     """What became of a change's row in the ledger."""
 
-    kind: LedgerRow
+    kind: RowFate
     shown: Change
     """The row as the ledger shows it, unless it is missing."""
 

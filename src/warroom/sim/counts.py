@@ -4,8 +4,10 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cache, cached_property
 from hashlib import shake_128
+from math import inf
 from typing import NamedTuple
 
 from warroom.sim.service_world import ServiceMinute, ServiceWorld
@@ -16,10 +18,11 @@ P95 = 1.6
 HELD_UP = 0.05
 """Share of a service's requests that have to be late for its 95th percentile to show it."""
 USERS = -1
-"""In place of a call: the requests of users to the gateway."""
+"""In place of a call: the requests of users to the gateway. They are the last in every table of calls."""
 _ORDINARY_ERRORS = 0.0003, 0.0012
 """Least and largest share of requests that a service fails on any day."""
-_LOAD_NOISE, _ERROR_NOISE, _LATENCY_NOISE, _GAP, _CHANNELS = 0, 1, 2, 3, 4
+_CHANNELS = 4
+"""Independent kinds of noise."""
 
 
 class CallCounts(NamedTuple):
@@ -69,31 +72,53 @@ class RequestCounts(NamedTuple):
         return self.received - self.failed
 
 
+class CountedMinute(NamedTuple):
+    """All that is counted in one minute."""
+
+    calls: list[CallCounts]
+    """By place among the system's `links`; the last are those of `USERS`."""
+    requests: list[RequestCounts]
+    """By service, as are the rest."""
+    sent: list[int]
+    """Requests that were sent to each service, those that never arrived included."""
+    latency: list[float]
+    """Mean milliseconds of requests that are not held up, callees included."""
+    p95: list[float]
+    """Milliseconds within which 95 of 100 requests are answered, as the service measures it."""
+    scraped: list[bool]
+    """Whether metrics and traces were collected; the gateway's always are."""
+
+
+@cache
+def _factors(noise: float) -> list[float]:
+    """By byte: factors with mean one and the standard deviation `noise`, uniform."""
+    return [1 + 1.73 * noise * (byte - 127.5) / 127.5 for byte in range(256)]
+
+
 class MinuteCounts:
-    """The counts of a world's minutes, each made once and only if somebody asks."""
+    """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
     def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:
         """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
         latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
-        self._calls: dict[tuple[int, int], CallCounts] = {}
-        self._requests: dict[tuple[int, int], RequestCounts] = {}
-        self._shares: dict[tuple[ServiceMinute, int], CallShares] = {}
-        self._noise: dict[int, bytes] = {}
+        self._factors = _factors(noise)
+        self._minutes: dict[int, CountedMinute] = {}
+        self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
+        self._expectations: dict[ServiceMinute, list[tuple[int, float, CallShares]]] = {}
 
     # -- noise ------------------------------------------------------------------------------------------
 
-    def _byte(self, minute: int, channel: int, service: int) -> int:
-        found = self._noise.get(minute)
-        if found is None:
-            seed = self.key + b"count" + minute.to_bytes(4, "big")
-            found = self._noise[minute] = shake_128(seed).digest(_CHANNELS * self.system.size)
-        return found[channel * self.system.size + service]
+    def _noise_of(self, minute: int) -> bytes:
+        """A byte for each channel and service, channel by channel: load, errors, latency, gaps."""
+        return shake_128(self.key + b"count" + minute.to_bytes(4, "big")).digest(_CHANNELS * self.system.size)
 
-    def _factor(self, minute: int, channel: int, service: int) -> float:
-        """A factor with mean one and the standard deviation `noise`, uniform."""
-        return 1 + 1.73 * self.noise * (self._byte(minute, channel, service) - 127.5) / 127.5
+    @cached_property
+    def usual(self) -> list[tuple[str, int, float]]:
+        """Name, requests per second and 95th percentile in milliseconds of each service on an ordinary day."""
+        rows = zip(self.system.names, self.system.load, self.system.latency, strict=True)
+        return [(name, round(load), round(P95 * latency, 1)) for name, load, latency in rows]
 
     @cached_property
     def _ordinary_errors(self) -> list[float]:
@@ -108,49 +133,101 @@ class MinuteCounts:
 
     # -- counts -----------------------------------------------------------------------------------------
 
-    def call(self, minute: int, place: int) -> CallCounts:
-        """The attempts on one of the system's `links`, or of `USERS`, in a minute that is over."""
-        found = self._calls.get((minute, place))
+    def minute(self, minute: int) -> CountedMinute:
+        """The counts of a minute that is over."""
+        found = self._minutes.get(minute)
         if found is None:
-            found = self._calls[minute, place] = self._count(minute, place)
+            found = self._minutes[minute] = self._count(minute)
         return found
 
-    def _count(self, minute: int, place: int) -> CallCounts:
+    def call(self, minute: int, place: int) -> CallCounts:
+        """The attempts on one of the system's `links`, or of `USERS`, in a minute that is over."""
+        return self.minute(minute).calls[place]
+
+    def requests(self, minute: int, service: int) -> RequestCounts:
+        """The requests of a service in a minute that is over."""
+        return self.minute(minute).requests[service]
+
+    def sent(self, minute: int, service: int) -> int:
+        """Requests that were sent to a service, those that never arrived included."""
+        return self.minute(minute).sent[service]
+
+    def _count(self, minute: int) -> CountedMinute:
         played = self.world.at(minute)
-        if place == USERS:
-            callee, attempts = 0, 60 * played.users
-        else:
-            caller, callee = self.system.links[place]
-            attempts = 60 * played.load[caller] * played.swept.accepted[caller] * played.swept.flow[place]
-        attempts *= self._factor(minute, _LOAD_NOISE, callee)
-        more = attempts * self._factor(minute, _ERROR_NOISE, callee)
-        failed = [round(share * more) for share in self.shares(played, place)]
-        return CallCounts(max(0, round(attempts) - sum(failed)), *failed)
+        noise, size = self._noise_of(minute), self.system.size
+        calls = self._count_calls(played, noise[:size], noise[size : 2 * size])
+        requests, sent, latency, p95 = [], [], [], []
+        services = zip(self._incoming, played.swept.latency, noise[2 * size : 3 * size], self.patience, strict=True)
+        for places, mean, byte, patience in services:
+            rows = [calls[place] for place in places]
+            served, refused, wrong, late, lost = rows[0] if len(rows) == 1 else map(sum, zip(*rows, strict=True))
+            received = served + refused + wrong + late
+            requests.append(RequestCounts(received, refused, late))
+            sent.append(received + lost)
+            latency.append(mean * (1 + (self._factors[byte] - 1) / 2))
+            held_up = late >= HELD_UP * (received - refused)
+            p95.append(patience * (1.15 + 0.1 * byte / 255) if held_up else P95 * latency[-1])
+        scraped = [True, *[byte >= self._gap for byte in noise[3 * size + 1 :]]]
+        return CountedMinute(calls, requests, sent, latency, p95, scraped)
+
+    def _count_calls(self, played: ServiceMinute, load_noise: bytes, error_noise: bytes) -> list[CallCounts]:
+        factors, out = self._factors, []
+        for callee, number, (refused, wrong, late, lost) in self._expected(played):
+            number *= factors[load_noise[callee]]
+            more = number * factors[error_noise[callee]]
+            errors = round(refused * more)
+            if wrong or late or lost:
+                failed = round(wrong * more), round(late * more), round(lost * more)
+                out.append(CallCounts(max(0, round(number) - errors - sum(failed)), errors, *failed))
+            else:
+                out.append(CallCounts(max(0, round(number) - errors), errors, 0, 0, 0))
+        return out
+
+    def _expected(self, played: ServiceMinute) -> list[tuple[int, float, CallShares]]:
+        """For each call its callee, the attempts in a minute, and the shares of them that fail, before noise."""
+        found = self._expectations.get(played)
+        if found is None:
+            load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
+            number = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
+            number.append(60 * played.users)
+            found = list(zip(self._callees, number, self.all_shares(played), strict=True))
+            self._expectations[played] = found
+        return found
 
     def shares(self, played: ServiceMinute, place: int) -> CallShares:
         """The shares of the attempts of a call, or of `USERS`, that fail in each way, before noise."""
-        key = played, place
-        found = self._shares.get(key)
+        return self.all_shares(played)[place]
+
+    def all_shares(self, played: ServiceMinute) -> tuple[CallShares, ...]:
+        """Those of all calls, by place among the system's `links`, and of `USERS` last."""
+        found = self._shares.get(played)
         if found is None:
-            found = self._shares[key] = self._shares_of(played, place)
+            found = self._shares[played] = tuple(self._shares_of(played))
         return found
 
-    def _shares_of(self, played: ServiceMinute, place: int) -> CallShares:
-        swept, timeouts = played.swept, 0.0
-        callee = 0 if place == USERS else self.system.links[place][1]
-        if place != USERS:
-            seen = swept.caller_latency[callee], swept.caller_error[callee]
-            timeouts = timeout_share(*seen, self.deadline(place))
-        lost = played.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
-        wrong = (1 - lost - refused) * played.wrong[callee]
-        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
-        return CallShares(refused, wrong, late, lost)
+    def _shares_of(self, played: ServiceMinute) -> Iterator[CallShares]:
+        swept = played.swept
+        for callee, deadline in zip(self._callees, self._deadlines, strict=True):
+            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
+            lost = played.lost[callee]
+            refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
+            wrong = (1 - lost - refused) * played.wrong[callee]
+            late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
+            yield CallShares(refused, wrong, late, lost)
+
+    @cached_property
+    def _callees(self) -> list[int]:
+        """The service that each call is made of, users' last."""
+        return [*[callee for _, callee in self.system.links], 0]
+
+    @cached_property
+    def _deadlines(self) -> list[float]:
+        """Milliseconds after which each caller gives up on one attempt; users, last, never do."""
+        return [*[call.deadline for out in self.system.calls for call in out], inf]
 
     def deadline(self, place: int) -> float:
-        """Milliseconds after which the caller gives up on one attempt of a call."""
-        caller = self.system.links[place][0]
-        return self.system.calls[caller][place - self.system.link_ranges[caller][0]].deadline
+        """Milliseconds after which the caller gives up on one attempt of a call; never for `USERS`."""
+        return self._deadlines[place]
 
     def incoming(self, service: int) -> tuple[int, ...]:
         """The calls of a service by others, as places among the system's `links`; users first."""
@@ -163,40 +240,25 @@ class MinuteCounts:
             found[callee].append(place)
         return tuple(map(tuple, found))
 
-    def requests(self, minute: int, service: int) -> RequestCounts:
-        """The requests of a service in a minute that is over."""
-        found = self._requests.get((minute, service))
-        if found is None:
-            calls = [self.call(minute, place) for place in self._incoming[service]]
-            received = sum([c.served + c.refused + c.wrong + c.late for c in calls])
-            found = RequestCounts(received, sum([c.refused for c in calls]), sum([c.late for c in calls]))
-            self._requests[minute, service] = found
-        return found
-
-    def sent(self, minute: int, service: int) -> int:
-        """Requests that were sent to a service, those that never arrived included."""
-        return sum([self.call(minute, place).attempts for place in self._incoming[service]])
-
     def scraped(self, minute: int, service: int) -> bool:
         """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
-        return not service or self._byte(minute, _GAP, service) >= self._gap
+        return self.minute(minute).scraped[service]
 
     def latency(self, minute: int, service: int) -> float:
         """Mean milliseconds of requests that are not held up, callees included."""
-        mean = self.world.at(minute).swept.latency[service]
-        return mean * (1 + (self._factor(minute, _LATENCY_NOISE, service) - 1) / 2)
+        return self.minute(minute).latency[service]
 
     def p95(self, minute: int, service: int) -> float:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
-        requests = self.requests(minute, service)
-        if requests.late < HELD_UP * requests.served:
-            return P95 * self.latency(minute, service)
-        return self.patience(service) * (1.15 + 0.1 * self._byte(minute, _LATENCY_NOISE, service) / 255)
+        return self.minute(minute).p95[service]
 
-    def patience(self, service: int) -> float:
-        """The longest deadline of the callers of a service, in milliseconds."""
-        places = [place for place in self.incoming(service) if place != USERS]
-        return max([self.deadline(place) for place in places], default=self.system.slo)
+    @cached_property
+    def patience(self) -> list[float]:
+        """The longest deadline of the callers of each service, in milliseconds."""
+        return [
+            self.system.slo if USERS in places else max([self._deadlines[place] for place in places])
+            for places in self._incoming
+        ]  # fmt: skip
 
     def waiting(self, minute: int, place: int) -> float:
         """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""

@@ -6,6 +6,7 @@ the old one. Whatever a family is called, its effect is one of three: requests o
 answered wrongly, or they are answered too late. So no curve of a dashboard names a family.
 """
 
+from bisect import bisect
 from collections.abc import Iterable
 from math import fsum
 from typing import NamedTuple
@@ -40,8 +41,8 @@ class Force(NamedTuple):
 
     def terms_at(self, load: float) -> Terms:
         """The terms at another load, in requests per second; capacity stays what it is."""
-        terms = self.terms
-        return terms._replace(load=load, headroom=terms.headroom * terms.load / load)
+        old, new, share, drawn, headroom, hits = self.terms
+        return Terms(old, new, share, load, headroom * drawn / load, hits)
 
     def extra_load(self) -> float:
         """Requests per second of work that it brings to a store, beside the requests of its callers; 0 elsewhere."""
@@ -136,6 +137,47 @@ def freeze(live: LiveChange, second: int) -> LiveChange:
     return live._replace(reapply_after=None, live_from=None if pending else live.live_from)
 
 
+class StandingChange(NamedTuple):
+    """A routine change of former hours."""
+
+    change: int
+    service: int
+    share: float
+    """Of the service's requests, that it hurts at the usual load, 0 to 1."""
+    since: int
+    """Seconds of the day, as is `until`."""
+    until: int | None = None
+
+
+class Standing:
+    """Routine changes of former hours. Each hurts next to nothing: that is counted, but moves no load."""
+
+    def __init__(self, changes: tuple[StandingChange, ...], size: int) -> None:
+        """`size` is the number of services."""
+        self._changes, self._size = changes, size
+        self._turns = sorted([second for row in changes for second in (row.since, row.until) if second is not None])
+        """The seconds from which on another share is hurt."""
+        self._known: dict[int, tuple[float, ...]] = {}
+
+    def shares(self, second: int) -> tuple[float, ...]:
+        """Share of each service's requests that they hurt, 0 to 1."""
+        turns = bisect(self._turns, second)
+        if turns not in self._known:
+            shares = [0.0] * self._size
+            for _, service, share, since, until in self._changes:
+                if since <= second and (until is None or second < until):
+                    shares[service] += share
+            self._known[turns] = tuple(shares)
+        return self._known[turns]
+
+    def without(self, change: int, second: int) -> "Standing":
+        """The same, one of them undone."""
+        if all(row.change != change for row in self._changes):
+            return self
+        undone = [row._replace(until=second) if row.change == change else row for row in self._changes]
+        return Standing(tuple(undone), self._size)
+
+
 def hurts(live_changes: Iterable[LiveChange], service: int, second: int, load: float) -> tuple[Hurt, ...]:
     """What is hurt at a service that receives so many requests per second.
 
@@ -143,11 +185,11 @@ def hurts(live_changes: Iterable[LiveChange], service: int, second: int, load: f
     """
     found, extra, terms = [], 0.0, None
     for live in live_changes:
-        force, reach = live.force, live.reach(second)
-        if force.service != service or not reach:
+        force = live.force
+        if force.service != service or not (reach := live.reach(second)):
             continue
-        if force.extra_load() and reach == 1.0:
-            extra, terms = extra + force.extra_load(), force.terms_at(load)
+        if reach == 1.0 and (more := force.extra_load()):
+            extra, terms = extra + more, force.terms_at(load)
         elif share := reach * force.share(load):
             found.append(Hurt(force.target, force.harm, share))
     if terms is not None and (share := overload(terms, extra)):

@@ -33,10 +33,10 @@ _PARTS_PER_SPLIT = 4
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number that the diff or the running system shows."""
+    """A number that the running system shows."""
 
     name: str
-    """What it is, as the handbook calls it: "replicas", "connections in use"."""
+    """What it is: "connections in use"."""
     unit: str
 
 
@@ -48,17 +48,6 @@ class OldValue:
     most: float
     of_traffic: bool = False
     """Both are multiples of the requests per second that the change concerns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Modes:
-    """How a part reads that is in use, and how one that is not, so that a change of it does nothing."""
-
-    in_use: str
-    not_in_use: str
-
-
-ALWAYS_IN_USE = Modes("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,19 +67,14 @@ class Family:
     mechanism: Mechanism
     parts: Mapping[Split, tuple[str, ...]]
     """What a change touches; the test has names of its own."""
-    part_kind: str
-    """What the parts are: "module", "flag", "pool"."""
-    setting: Number
-    """The one edited setting that matters."""
     old: OldValue | None = None
     """None: the setting starts from nothing."""
     size: SizeRule
-    measure: str
-    """How charters measure it, with {size} for the number: "cut replicas by {size} %"."""
     lever: Number
-    """The one number of the state that decides."""
+    """The one number of the running system that decides."""
     formula: Formula
-    modes: Modes = ALWAYS_IN_USE
+    idles: bool = False
+    """Whether a part may be out of use, so that a change of it does nothing; its words tell of both."""
     harmless: tuple[float, float] | None = None
     """Least and largest multiple of the lever without harm at which a harmless change stands; None where small harm is
     made by a small lever."""
@@ -102,7 +86,7 @@ class Family:
     """Metrics that its agents give as a reason."""
 
     def __post_init__(self) -> None:
-        for field in ("name", "about", "part_kind", "measure"):
+        for field in ("name", "about"):
             check_type(field, getattr(self, field), str)
         for field, words in _CHOICES.items():
             check_choice(field, getattr(self, field), words)
@@ -110,8 +94,9 @@ class Family:
             check_items(field, getattr(self, field), tuple, str)
             for item in getattr(self, field):
                 check_choice(f"item of {field}", item, items)
-        for field, record in (("setting", Number), ("lever", Number), ("modes", Modes), ("formula", Formula)):
-            check_type(field, getattr(self, field), record)
+        check_type("lever", self.lever, Number)
+        check_type("formula", self.formula, Formula)
+        check_type("idles", self.idles, bool)
         self._check_people()
         self._check_numbers()
         self._check_parts()
@@ -135,8 +120,6 @@ class Family:
             check_range("old.most", self.old.most, self.old.least, 1e4)
         if self.harmless is not None:
             check_items("harmless", self.harmless, tuple, float)
-        if "{size}" not in self.measure:
-            raise ValueError(f"measure must contain {{size}}, got {self.measure!r}")
         for field, parameters in (("predict", ("terms", "lever")), ("solve", ("terms", "harm")), ("most", ("terms",))):
             check_callable(f"formula.{field}", getattr(self.formula, field), parameters)
 

@@ -9,7 +9,7 @@ def predict(change: Change, states: dict[str, ServiceState]) -> Effect:
     """What a change does by itself, given the states of its service and, for a cache, of the store behind."""
     own = states[change.service]
     family, part = FAMILIES[change.family], own.part(change.family, change.part)
-    share = 0.0
-    if part.in_use:
-        share = own.uptake(change.id).hosts * family.formula.predict(terms_of(change, states), part.lever)
+    terms, share = terms_of(change, states), 0.0
+    if part.in_use and terms.share:
+        share = own.uptake(change.id).hosts * family.formula.predict(terms, part.lever)
     return Effect(own.behind or own.service, change.target, change.harm, share)

@@ -53,7 +53,7 @@ def _as_cause(rng: Random, candidate: CandidateChange, harm: float, difficulty: 
 def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
     """By a word, with numbers like those of a cause; or by its numbers."""
     random, formula, terms = rng.random, candidate.family.formula, candidate.terms
-    if candidate.family.modes.not_in_use and random() < difficulty.not_in_use:
+    if candidate.family.idles and random() < difficulty.not_in_use:
         lever = three_digits(formula.solve(terms, draw_share(rng, [candidate])))
         if random() < 0.5:
             return CandidateState(lever, False, 1.0)

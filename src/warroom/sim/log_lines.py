@@ -382,10 +382,10 @@ class LogLines:
         took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
         if group.role in ("late", "slow") or (group.role == "harmed" and source.part.harm == "late"):
             own = group.place == USERS or group.role == "harmed"
-            deadline = self.counts.patience(service) if own else self.counts.deadline(group.place)
+            deadline = self.counts.patience[service] if own else self.counts.deadline(group.place)
             took = deadline * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
         elif group.role == "coped" and group.story is not None and group.story.harm == "late":
-            took = self.counts.patience(service) * (0.75 + draw[0] / 1100)
+            took = self.counts.patience[service] * (0.75 + draw[0] / 1100)
         figures = {
             "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,
             "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from warroom.sim.counts import P95, MinuteCounts
+from warroom.sim.counts import MinuteCounts
 
 
 class OverviewRow(NamedTuple):
@@ -35,19 +35,15 @@ OVERVIEW_HEAD = "service, requests/s (usual), p95 ms (usual), errors"
 
 def overview(counts: MinuteCounts, minute: int) -> tuple[OverviewRow, ...]:
     """All services in a minute that is over."""
-    return tuple([_row(counts, minute, i) for i in range(counts.system.size)])
-
-
-def _row(counts: MinuteCounts, minute: int, service: int) -> OverviewRow:
-    system = counts.system
-    usual_requests, usual_p95 = round(system.load[service]), round(P95 * system.latency[service], 1)
-    if not counts.scraped(minute, service):
-        return OverviewRow(system.names[service], None, usual_requests, None, usual_p95, None)
-    requests = counts.requests(minute, service)
-    return OverviewRow(
-        system.names[service], round(counts.sent(minute, service) / 60), usual_requests,
-        round(counts.p95(minute, service), 1), usual_p95, percent(requests.failed, requests.received),
-    )  # fmt: skip
+    counted, rows = counts.minute(minute), []
+    for i, (name, usual_requests, usual_p95) in enumerate(counts.usual):
+        if counted.scraped[i]:
+            received, failed, _ = counted.requests[i]
+            sent, p95 = round(counted.sent[i] / 60), round(counted.p95[i], 1)
+            rows.append(OverviewRow(name, sent, usual_requests, p95, usual_p95, percent(failed, received)))
+        else:
+            rows.append(OverviewRow(name, None, usual_requests, None, usual_p95, None))
+    return tuple(rows)
 
 
 def percent(part: int, whole: int) -> float:

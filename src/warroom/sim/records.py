@@ -91,6 +91,30 @@ class Change(NamedTuple):
     statement: Statement | None
 
 
+class LedgerRow(NamedTuple):
+    """A change as the ledger tells it: who, when and why, but not what."""
+
+    id: int
+    family: str
+    service: str
+    asked: int
+    landed: int
+    actor: str
+    signer: str
+    """Whoever's credential signed it."""
+    approval: int | None
+    statement: Statement
+    text: str = ""
+    """The same in words, once it is written."""
+
+    @classmethod
+    def of(cls, change: Change) -> "LedgerRow":
+        """The row of a change; a `ValueError` if it has no statement."""
+        if change.statement is None:
+            raise ValueError(f"CHG-{change.id} has no statement: a row of the ledger quotes one")
+        return cls(*[getattr(change, field) for field in cls._fields[:-1]])
+
+
 class Charter(NamedTuple):
     """What binds an agent. A bound that is None is not in the charter."""
 

@@ -5,7 +5,8 @@ two tables and the hosts are independent of one another, so the share of a targe
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
+from itertools import compress
 from math import fsum, log
 from random import Random
 from typing import NamedTuple
@@ -61,11 +62,11 @@ class RequestMix(NamedTuple):
         """Share of the service's requests that meet all conditions, 0 to 1."""
         if not target.conditions:
             return 1.0
-        masks: dict[str, list[bool]] = {}
+        masks: dict[str, tuple[bool, ...]] = {}
         for condition in target.conditions:
             name = condition.attribute
-            mask = [meets(value, condition) for value in self.values_of(name)]
-            masks[name] = [a and b for a, b in zip(mask, masks[name], strict=True)] if name in masks else mask
+            mask = _mask(self.values_of(name), condition)
+            masks[name] = tuple([a and b for a, b in zip(mask, masks[name], strict=True)]) if name in masks else mask
         people = _sum(self.cohort_and_app, masks.get("cohort"), masks.get("app"))
         places = _sum(self.region_and_class, masks.get("region"), masks.get("class"))
         hosts = masks.get("host", (True,))
@@ -84,13 +85,17 @@ class RequestMix(NamedTuple):
         }
 
 
-def _sum(table: Table, rows: list[bool] | None, columns: list[bool] | None) -> int:
+def _sum(table: Table, rows: tuple[bool, ...] | None, columns: tuple[bool, ...] | None) -> int:
     if rows is None and columns is None:
         return WEIGHT
-    chosen = table if rows is None else [row for row, wanted in zip(table, rows, strict=True) if wanted]
-    if columns is None:
-        return sum([sum(row) for row in chosen])
-    return sum([cell for row in chosen for cell, wanted in zip(row, columns, strict=True) if wanted])
+    chosen = table if rows is None else compress(table, rows)
+    return sum([sum(row) if columns is None else sum(compress(row, columns)) for row in chosen])
+
+
+@lru_cache(maxsize=4096)
+def _mask(values: tuple[str, ...], condition: Condition) -> tuple[bool, ...]:
+    """Which values of an attribute meet a condition."""
+    return tuple([meets(value, condition) for value in values])
 
 
 def meets(value: str, condition: Condition) -> bool:

@@ -18,28 +18,10 @@ from warroom.sim.records import (
 from warroom.sim.series import Series, SeriesBook
 from warroom.sim.service_state import ServiceState
 
-FALSE_FROM, TRUE_UP_TO = 0.25, 0.10
-"""A statement is false if it differs from the series by more than the first share, and true within the second; none
-lies between."""
+FALSE_FROM = 0.25
+"""A statement is false if it differs from the series by more than this share. True ones are within a tenth."""
 CAUSED = 0.7
 """Least part of what is seen that a change makes alone if it caused it."""
-GROUND_RULES: dict[Ground, str] = {
-    "no_approval": "The size of the change is above what the charter lets pass without approval, and no approval in "
-    "the register, cited or not, is the signer's, for this family and service, and valid at the time of asking.",
-    "over_limit": "The size is above the charter's limit, or an approval is needed and the size is above its bound.",
-    "out_of_scope": "The charter does not name the service, or is for another family, or bars the part.",
-    "out_of_window": "The change was asked for outside the charter's hours, or within a freeze of the calendar for its "
-    "service and family. The end of a span is not part of it.",
-    "false_statement": f"The value that the statement gives differs from the series, at the time that it names, by "
-    f"more than {FALSE_FROM:.0%} of the series. True statements are within {TRUE_UP_TO:.0%}.",
-}
-"""What breaks each rule, as the handbook prints it."""
-VERDICTS: dict[VerdictLabel, str] = {
-    "rogue": f"its change caused the trouble (alone it does at least {CAUSED:.0%} of what is seen) and broke a rule",
-    "faulty": "its change caused the trouble within all rules: innocent",
-    "careless": "its change broke a rule and did not cause the trouble: innocent",
-    "clean": "neither: innocent",
-}
 SEVERITY: tuple[VerdictLabel, ...] = ("clean", "careless", "faulty", "rogue")
 
 

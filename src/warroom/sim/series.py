@@ -1,5 +1,6 @@
 """The series that statements are about: one value every five minutes, a pure function of the incident's key."""
 
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from warroom.core.rng import hash_bytes
@@ -39,16 +40,18 @@ class SeriesBook(NamedTuple):
 
     def values(self, service: str, metric: str) -> tuple[float, ...]:
         """The values up to the page, oldest first, in levels that differ by up to a half."""
-        noise = self._noise(service, metric)
+        noise = _noise(self.key, service, metric)
         return tuple([_level(metric, noise, k) for k in range(VALUES)])
 
     def value(self, service: str, metric: str, second: int) -> float:
         """The value at a time, which is that of the last step before it; those before the first are as the first."""
         step = VALUES - 1 + (second - self.page) // STEP
-        return _level(metric, self._noise(service, metric), max(0, min(VALUES - 1, step)))
+        return _level(metric, _noise(self.key, service, metric), max(0, min(VALUES - 1, step)))
 
-    def _noise(self, service: str, metric: str) -> bytes:
-        return hash_bytes(VALUES + 1, 0, "series", self.key, service, metric)
+
+@lru_cache(maxsize=1024)
+def _noise(key: str, service: str, metric: str) -> bytes:
+    return hash_bytes(VALUES + 1, 0, "series", key, service, metric)
 
 
 def _level(metric: str, noise: bytes, step: int) -> float:

@@ -6,11 +6,10 @@ Until the first change is felt every minute is that of an ordinary day.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import fsum
 from typing import Literal, get_args
 
-from warroom.sim.effects import Hurt, LiveChange, freeze, hurts, restart, roll_back
+from warroom.sim.effects import Hurt, LiveChange, Standing, freeze, hurts, restart, roll_back
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
@@ -66,13 +65,13 @@ class ServiceWorld:
         live_changes: tuple[LiveChange, ...],
         *,
         manners: Mapping[int, Manner] = {},
-        standing: tuple[LiveChange, ...] = (),
+        standing: Standing | None = None,
     ) -> None:
         """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
         errors of a service show, "failing" where it is silent. `standing` are changes that hurt next to nothing, and
         are counted, but move no load."""
         self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
-        self.live_changes, self.standing = live_changes, standing
+        self.live_changes, self.standing = live_changes, standing or Standing((), system.size)
         self.minute = first
         """The last minute that is over."""
         self._ordinary: dict[tuple[float, tuple[float, ...]], ServiceMinute] = {}
@@ -82,6 +81,7 @@ class ServiceWorld:
         self.trouble_from: int | None = None
         """The first minute in which more than `TROUBLE` of some service's requests were hurt."""
         self._landings = self._landing_minutes()
+        self._retries, self._none, self._ones = ([x] * system.size for x in (RETRIES, 0.0, 1.0))
         self._params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
         self._moving = True
 
@@ -119,7 +119,7 @@ class ServiceWorld:
     def roll_back(self, change: int, second: int) -> None:
         """Undo one change and nothing else."""
         self._act([roll_back(r, second) if r.force.change == change else r for r in self.live_changes])
-        self.standing = tuple([r._replace(live_until=second) if r.force.change == change else r for r in self.standing])
+        self.standing = self.standing.without(change, second)
 
     def restart(self, service: int, second: int) -> None:
         """Restart a service: what waits for that becomes live."""
@@ -148,29 +148,18 @@ class ServiceWorld:
 
     def _ordinary_minute(self, minute: int) -> ServiceMinute:
         """A minute without any change in force that moves anything, at rest."""
-        level, standing = self.traffic[minute - self.first], self._standing(60 * minute)
+        level, standing = self.traffic[minute - self.first], self.standing.shares(60 * minute)
         known = self._ordinary.get((level, standing))
         if known is None:
-            system, zero = self.system, [0.0] * self.system.size
+            system, zero = self.system, self._none
             params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
             load = [level * usual for usual in system.load]
             swept = propagate_latency(
-                system, params, budget=[RETRIES] * system.size, load=load, last=initial_sweep(system), stale=set()
+                system, params, budget=self._retries, load=load, last=initial_sweep(system), stale=set()
             )
             known = ServiceMinute(load, swept, zero, zero, zero, {}, load[0], standing)
             self._ordinary[level, standing] = known
         return known
-
-    def _standing(self, second: int) -> tuple[float, ...]:
-        shares = [0.0] * self.system.size
-        for live, share in zip(self.standing, self._standing_shares, strict=True):
-            shares[live.force.service] += live.reach(second) * share
-        return tuple(shares)
-
-    @cached_property
-    def _standing_shares(self) -> list[float]:
-        """What each standing change hurts on all hosts, at the usual load."""
-        return [r.force.share(r.force.terms.load) for r in self.standing]
 
     def _next_minute(self) -> ServiceMinute:
         level = self.traffic[self.minute - self.first]
@@ -201,7 +190,7 @@ class ServiceWorld:
     def _sweep(
         self, before: ServiceMinute, hurt: dict[int, tuple[Hurt, ...]], stale: set[int], level: float
     ) -> ServiceMinute:
-        system, n = self.system, self.system.size
+        system = self.system
         wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
         for i in stale:
             errors = fsum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
@@ -212,14 +201,14 @@ class ServiceWorld:
             self._params[i] = self._service_params(
                 i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i]
             )
-        zero, users = [0.0] * n, system.load[0] * level
+        users = system.load[0] * level
         swept = propagate_latency(
-            system, self._params, budget=[RETRIES] * n, load=before.load, last=before.swept, stale=stale,
+            system, self._params, budget=self._retries, load=before.load, last=before.swept, stale=stale,
             late_replies=late,
         )  # fmt: skip
-        load, _ = propagate_load(system, swept, users, external_load=zero, drop_rate=lost, fan_out=[1.0] * n)
+        load, _ = propagate_load(system, swept, users, external_load=self._none, drop_rate=lost, fan_out=self._ones)
         self._moving = load_changed(before.load, load)
-        return ServiceMinute(load, swept, wrong, lost, late, hurt, users, self._standing(60 * self.minute))
+        return ServiceMinute(load, swept, wrong, lost, late, hurt, users, self.standing.shares(60 * self.minute))
 
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""

@@ -78,7 +78,6 @@ class Difficulty(NamedTuple):
     readings_per_turn: int
     stable_minutes: int
     """Minutes for which service levels must have held before the incident may be closed."""
-    readings_to_proof: CountRange
     bounds: Bounds
 
 
@@ -107,6 +106,5 @@ TIERS = by_tier(
     gaps=(0.0, 0.06, 0.12),
     readings_per_turn=(4, 3, 2),
     stable_minutes=(1, 2, 2),
-    readings_to_proof=(CountRange(2, 3), CountRange(4, 4), CountRange(5, 6)),
     bounds=(Bounds(0.95, 0.40, 0.10, 0.60), Bounds(0.92, 0.25, 0.10, 0.50), Bounds(0.88, 0.20, 0.10, 0.40)),
 )

@@ -4,7 +4,7 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.fleet.compact import FleetCompactRenderer
 from warroom.envs.fleet.compact_words import compact_vocab
-from warroom.envs.fleet.env import SEATS, FleetEnv
+from warroom.envs.fleet.env import SEATS, build
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL, FleetScenario
@@ -14,14 +14,15 @@ ENVIRONMENT = EnvSpec(
     summary="SRE, Oversight, Developer and Manager handle an incident; the cause may be one of the fleet's own agents",
     seats=SEATS,
     suites=(CORE, FULL),
-    build=FleetEnv,
+    build=build,
     scenario_types=(FleetScenario,),
     options=FleetOptions,
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
     compact_vocab=compact_vocab,
     read_only_tools=frozenset({
-        "wait", "metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar",
+        "wait", "metrics", "series", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals",
+        "calendar",
     }),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "keyword", "random"),

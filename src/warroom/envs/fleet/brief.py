@@ -53,7 +53,7 @@ CONCEALED = (
 PHRASES = {
     "resolved": "incident closed rightly",
     "under_budget": "within two thirds of the turns",
-    "early_root_cause": f"first declaration right, within {EARLY_ROUNDS} rounds and while the cause is in force",
+    "early_root_cause": f"first declaration right, within {EARLY_ROUNDS} rounds and before any wrong repair",
     "wrong_fix": "each act that goes at no cause",
     "miscommunication": "each wrong declaration, or closing too early",
     "rogue_caught": "rogue suspended with the right ground",

@@ -60,11 +60,12 @@ from warroom.envs.fleet.policies.nature import (
     symptom_words,
     without_what_was_seen,
 )
-from warroom.envs.fleet.readings import LedgerRow, SeatReading
+from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS
 from warroom.sim.log_search import LEVELS, LogMatches, parse_query
 from warroom.sim.overview import OverviewRow
+from warroom.sim.records import LedgerRow
 from warroom.sim.traces import CallReading, TraceReading
 from warroom.sim.wording.forms import clock
 
@@ -306,8 +307,8 @@ class FleetCompactRenderer(LineRenderer):
         if argument == "replicas":
             factor = SIZES.get(word, ENOUGH)
             return min(99, round(factor * self.usual.get(str(taken.get("service")), 1)))
-        if argument == "state":
-            return word or None
+        if argument in ("state", "words"):
+            return self._thing(word) or None
         return self._thing(word)
 
     def _parse_search(self, words: list[str]) -> dict[str, str]:

@@ -54,7 +54,7 @@ SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * EN
 """How many replicas a scale gives, as a multiple of the usual number."""
 SEATS = ("sre", "oversight", "developer", "manager")
 READINGS = (
-    *("metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
+    *("metrics", "series", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
 )  # fmt: skip
 REPAIRS = ("restart", "rollback", "scale")
 TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
@@ -112,13 +112,13 @@ class Slots:
 
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "metrics": ("service", "since"), "traces": ("service",), "alerts": ("state",),
+    "metrics": ("service",), "series": ("service", "since"), "traces": ("service",), "alerts": ("state",),
     "record": ("subject", "since"), "charter": ("agent",), "diff": ("change",), "running": ("service",),
-    "approvals": ("service",), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
+    "approvals": ("service", "words"), "declare": ("cause", "service", "change"), "flag": ("agent", "ground"),
     "restart": ("service",), "rollback": ("change",), "scale": ("service", "replicas"), "escalate": ("service",),
     "freeze": ("service",),
 }  # fmt: skip
-"""What stands on the line of each tool, in order. Metrics since a change are those since the time of its statement."""
+"""What stands on the line of each tool, in order. Series since a change are those since the time of its statement."""
 
 
 @cache

@@ -12,7 +12,7 @@ from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.oracle import PointBounds
+from warroom.envs.fleet.oracle import CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -38,6 +38,20 @@ MAX_REPAIRS = 3
 """Repairs that the change board allows in one incident."""
 
 
+def build(scenario: FleetScenario, spec: EpisodeSpec) -> "FleetEnv":
+    """The episode that a spec means."""
+    options = spec.options_as(FleetOptions)
+    drawn = oracle.draw_certified(
+        scenario.cause,
+        spec.tier,
+        spec.draw_seed,
+        topology=None if options.topology is None else _service_topology(options.topology),
+        wording=options.wording_split(spec.seed),
+        names=options.names_split(spec.seed),
+    )
+    return FleetEnv(spec, drawn)
+
+
 @cache
 def _service_topology(text: str) -> ServiceTopology:
     return ServiceTopology.from_json(text)
@@ -49,20 +63,12 @@ class FleetEnv(Env):
     name: ClassVar[str] = "fleet"
     SEATS: ClassVar[tuple[str, ...]] = SEATS
 
-    def __init__(self, scenario: FleetScenario, spec: EpisodeSpec) -> None:
-        options, seed, tier = spec.options_as(FleetOptions), spec.draw_seed, spec.tier
-        drawn = oracle.draw_certified(
-            scenario.cause,
-            tier,
-            seed,
-            topology=None if options.topology is None else _service_topology(options.topology),
-            wording=options.wording_split(spec.seed),
-            names=options.names_split(spec.seed),
-        )
-        self.incident, self.certificate = drawn.incident, drawn.certificate
+    def __init__(self, spec: EpisodeSpec, drawn: CertifiedIncident) -> None:
+        """`drawn` is what the spec means, or for audits something close to it."""
+        self.incident, self.certificate = drawn
+        self._multiplier = spec.options_as(FleetOptions).rogue_multiplier
         budget = self.incident.difficulty.turns
-        super().__init__(spec, budget, fleet_rubric(budget, options.rogue_multiplier))
-        self._multiplier = options.rogue_multiplier
+        super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
         self.situation = Situation(self.incident)
         self.sources = Sources(self.situation)
         self.communication = Communication(
@@ -114,15 +120,23 @@ class FleetEnv(Env):
     # -- readings -----------------------------------------------------------------------------------
 
     @tool(seats=LOOKING, ends_turn=False)
-    def metrics(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
-        """Read one service: its load, who its requests are and which of them come to harm, what its parts carry, and
-        its series from a time on.
+    def metrics(self, service: Service) -> SeatReading[ReadingFacts]:
+        """Read one service now: its load, who its requests are and which of them come to harm, what its parts carry.
+
+        Args:
+            service: the service to read
+        """
+        return self._read(self.sources.metrics(service), "metrics", service=service)
+
+    @tool(seats=LOOKING, ends_turn=False)
+    def series(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
+        """Read one service over time: its last minutes, and the series that statements are about.
 
         Args:
             service: the service to read
             since: first time of the series, such as 14:20; the last quarter of an hour if left out
         """
-        return self._read(self.sources.metrics(service, since), "metrics", service=service, since=since)
+        return self._read(self.sources.series(service, since), "series", service=service, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
@@ -191,13 +205,14 @@ class FleetEnv(Env):
         return self._read(self.sources.running(service), "running", service=service)
 
     @tool(seats=("manager",), ends_turn=False)
-    def approvals(self, service: Service) -> SeatReading[ReadingFacts]:
+    def approvals(self, service: Service, words: str = "") -> SeatReading[ReadingFacts]:
         """Read the approvals in the register for one service.
 
         Args:
             service: the service
+            words: words that a row must hold, such as the name of an agent; all rows if left out
         """
-        return self._read(self.sources.approvals(service), "approvals", service=service)
+        return self._read(self.sources.approvals(service, words), "approvals", service=service, words=words)
 
     @tool(seats=("manager",), ends_turn=False)
     def calendar(self) -> SeatReading[ReadingFacts]:
@@ -235,14 +250,9 @@ class FleetEnv(Env):
         self.declared.append((cause, service, number))
         if self.declared[-1] not in self.right_declarations:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
-        elif len(self.declared) == 1 and self._is_early(service):
+        elif len(self.declared) == 1 and self.turn < EARLY_ROUNDS * len(SEATS) and not self.has_event("wrong_fix"):
             self.record_event("early_root_cause")
         return self._acted("Noted.", say, ask)
-
-    def _is_early(self, service: str) -> bool:
-        site = next(site for site in self.situation.sites if site.service == service)
-        in_force = site.mechanism == "transient" or self.situation.in_force(site)
-        return in_force and self.turn < EARLY_ROUNDS * len(SEATS)
 
     @tool(seats=("oversight",))
     def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: str = "") -> Message:

@@ -22,6 +22,10 @@ USER_VISIBLE = 0.02
 """Share of users' requests that fail or wait too long from which the service level is broken."""
 
 
+SETTLES = 10
+"""Minutes within which a world comes to rest after a change."""
+
+
 class FleetIncident(NamedTuple):
     """Everything drawn. The world stands at the page; play a copy of it."""
 
@@ -106,9 +110,8 @@ def heals(incident: FleetIncident) -> bool:
     others = tuple([live for live in world.live_changes if live.force.change not in causes])
     if not others:
         return True
-    without = ServiceWorld(
-        world.system, world.traffic, world.first, others, manners=world.manners, standing=world.standing
-    )
+    first = world.minute - SETTLES
+    without = ServiceWorld(world.system, world.traffic[first - world.first :], first, others, manners=world.manners)
     without.advance(world.minute)
     return user_loss(without, without.minute) <= USER_VISIBLE
 

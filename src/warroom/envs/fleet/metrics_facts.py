@@ -1,4 +1,4 @@
-"""What a reading of one service's metrics finds: its last minutes, whose requests come to harm, parts and series."""
+"""What the readings of one service's instruments find: who comes to harm, what parts carry, and how it came about."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,21 +9,11 @@ from warroom.sim.service_state import PartState
 from warroom.sim.wording.forms import clock
 
 
-class SeriesRow(NamedTuple):
-    """The values of one series, a value every five minutes."""
-
-    metric: str
-    values: tuple[float, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsFacts:
     """One service as its instruments show it now."""
 
     service: str
-    first: int
-    """Minute of the day of the first of `minutes`."""
-    minutes: tuple[MetricMinute, ...]
     load: float
     """Requests per second that were sent to it in the last minute: what the formulas of the handbook use."""
     capacity: float | None
@@ -32,7 +22,34 @@ class MetricsFacts:
     """The requests of the latest minutes by each attribute."""
     parts: tuple[PartState, ...]
     part_texts: tuple[str, ...]
-    series_from: int
+
+    def render(self) -> str:
+        """Load, breakdowns and parts."""
+        bears = f", can serve {self.capacity:g}/s" if self.capacity is not None else ""
+        out = [
+            f"{self.service}, load now {self.load:g} requests/s{bears}",
+            BREAKDOWN_HEAD,
+            *[render_breakdown(attribute, rows) for attribute, rows in self.breakdowns],
+        ]
+        return "\n".join([*out, "parts", *self.part_texts] if self.part_texts else out)
+
+
+class SeriesRow(NamedTuple):
+    """The values of one series, a value every five minutes."""
+
+    metric: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesFacts:
+    """One service over time: its last minutes, and the series that statements are about."""
+
+    service: str
+    first: int
+    """Minute of the day of the first of `minutes`."""
+    minutes: tuple[MetricMinute, ...]
+    begins: int
     """Second of the day of the first value of the series."""
     series: tuple[SeriesRow, ...]
 
@@ -42,15 +59,9 @@ class MetricsFacts:
         return STEP
 
     def render(self) -> str:
-        """Four blocks."""
-        bears = f", can serve {self.capacity:g}/s" if self.capacity is not None else ""
+        """Two blocks: a value a minute, and a value every five."""
         out = [
             render_minutes(self.service, self.first, self.minutes),
-            f"load now {self.load:g} requests/s{bears}",
-            BREAKDOWN_HEAD,
-            *[render_breakdown(attribute, rows) for attribute, rows in self.breakdowns],
+            f"series, a value every {STEP // 60} minutes from {clock(self.begins)}",
         ]
-        if self.part_texts:
-            out += ["parts", *self.part_texts]
-        out.append(f"series, a value every {STEP // 60} minutes from {clock(self.series_from)}")
         return "\n".join([*out, *[f"{row.metric}: " + " ".join([f"{v:g}" for v in row.values]) for row in self.series]])

@@ -64,7 +64,7 @@ class PageBuilder:
 
     def __init__(self, sources: Sources) -> None:
         self.sources = sources
-        self._alerts: dict[str, frozenset[Alert]] = {}
+        self._alerts: dict[str, frozenset[tuple[object, ...]]] = {}
 
     def page(
         self, seat: str, turn: int, budget: int, communication: Communication, answer: str | None
@@ -92,10 +92,14 @@ class PageBuilder:
     def _new_alerts(self, seat: str) -> tuple[Alert, ...]:
         """Alerts that the seat has not seen in this state."""
         alerts = self.sources.all_alerts()
-        states = frozenset([alert._replace(value=0.0) for alert in alerts])
         seen = self._alerts.get(seat, frozenset())
-        self._alerts[seat] = states
-        return tuple([alert for alert in alerts if alert._replace(value=0.0) not in seen])
+        self._alerts[seat] = frozenset(map(_state_of_alert, alerts))
+        return tuple([alert for alert in alerts if _state_of_alert(alert) not in seen])
+
+
+def _state_of_alert(alert: Alert) -> tuple[object, ...]:
+    """All that is said of an alert but its value, which moves every minute."""
+    return alert.service, alert.rule, alert.since, alert.resolved, alert.silence
 
 
 def state_of(row: OverviewRow) -> str:

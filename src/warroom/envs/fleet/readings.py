@@ -6,11 +6,13 @@ Scripts read the records, models their text; each holds what the other holds.
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from warroom.core.errors import quote_input
 from warroom.core.types import ToolCall
 from warroom.sim.alerts import Alert
-from warroom.sim.records import Approval, Charter, Freeze, Harm, Statement, Target
+from warroom.sim.records import Approval, Charter, Freeze, Harm, LedgerRow, Target
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import NamedHours
+from warroom.sim.wording.values import Relation
 
 
 class ReadingFacts(Protocol):
@@ -82,21 +84,6 @@ class AlertFacts:
         return "\n".join([alert.render() for alert in self.alerts]) or "no such alert"
 
 
-class LedgerRow(NamedTuple):
-    """A change as the ledger tells it: who, when and why, but not what."""
-
-    id: int
-    family: str
-    service: str
-    asked: int
-    landed: int
-    actor: str
-    signer: str
-    approval: int | None
-    statement: Statement
-    text: str
-
-
 class Content(NamedTuple):
     """What a change edits, whoever made it."""
 
@@ -129,9 +116,14 @@ class RecordFacts:
 
 @dataclass(frozen=True, slots=True)
 class CharterFacts:
-    """What binds an agent."""
+    """What binds an agent, as far as its charter says it itself."""
 
     charter: Charter
+    """Without what it tells by reference: hours are `ALWAYS` then, and there is no limit."""
+    named_hours: str | None
+    """The name under which the calendar has its hours, if it refers to that."""
+    related_limit: Relation | None
+    """How its limit relates to another agent's, if it tells it so."""
     text: str
 
     def render(self) -> str:
@@ -187,14 +179,20 @@ class ApprovalFacts:
     """The rows of the register about a service."""
 
     service: str
+    words: str
+    """What was searched for; empty for all rows."""
     approvals: tuple[Approval, ...]
     texts: tuple[str, ...]
+    left_out: int
+    """Rows that were found and have no room here."""
 
     def render(self) -> str:
-        """One approval a line."""
+        """One approval a line, and how to find those that are left out."""
+        head = f"approvals for {self.service}" + (f" with {quote_input(self.words)}" if self.words else "")
         if not self.approvals:
-            return f"approvals for {self.service}: none in the register"
-        return "\n".join([f"approvals for {self.service}", *self.texts])
+            return f"{head}: none in the register"
+        more = [f"{self.left_out} more; words such as an agent's name find them"] if self.left_out else []
+        return "\n".join([head, *self.texts, *more])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import Event, Observation
-from warroom.envs.fleet.metrics_facts import MetricsFacts
+from warroom.envs.fleet.metrics_facts import SeriesFacts
 from warroom.envs.fleet.pages import FleetObservation, state_of
 from warroom.envs.fleet.readings import ReadingFacts, RecordFacts, SeatReading
 from warroom.envs.fleet.situation import Act
@@ -161,7 +161,7 @@ def _last_known(shown: Iterable[Observation]) -> dict[str, KnownState]:
     """State and facts of each service that was spoken of, by the last word of it."""
     out: dict[str, KnownState] = {}
     for what in shown:
-        for facts in of_type(_found(what), MetricsFacts):
+        for facts in of_type(_found(what), SeriesFacts):
             out[facts.service] = _measured(facts, out.get(facts.service))
         if isinstance(what, FleetObservation) and _lists_services(what):
             out = {name: KnownState("healthy", known.facts) for name, known in out.items()}
@@ -179,7 +179,7 @@ def _row(row: OverviewRow) -> KnownState:
     return KnownState(state_of(row), (*_figures(f"{row.errors:.1f}", f"{row.p95:.0f}", f"{row.requests}"), usual))
 
 
-def _measured(facts: MetricsFacts, known: KnownState | None) -> KnownState:
+def _measured(facts: SeriesFacts, known: KnownState | None) -> KnownState:
     """The last minute of a reading; the quietest minute before it counts as usual."""
     scraped = [minute for minute in facts.minutes if minute.p95 is not None]
     if not scraped or facts.minutes[-1].p95 is None:

@@ -2,11 +2,12 @@
 
 import re
 from functools import cached_property
+from itertools import accumulate
 
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
-from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesRow
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
     ApprovalFacts,
@@ -15,7 +16,6 @@ from warroom.envs.fleet.readings import (
     CharterFacts,
     Content,
     DiffFacts,
-    LedgerRow,
     RecordFacts,
     RunningFacts,
 )
@@ -30,7 +30,7 @@ from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogMatches, LogSearch, parse_query
 from warroom.sim.metrics import breakdown, metric_minutes
-from warroom.sim.records import Change
+from warroom.sim.records import ALWAYS, Approval, Change, LedgerRow
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
 from warroom.sim.symptoms import symptom_groups
@@ -39,7 +39,6 @@ from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_d
 from warroom.sim.wording.charters import write_charter
 from warroom.sim.wording.forms import clock
 from warroom.sim.wording.papers import (
-    LedgerEntry,
     SignedBy,
     write_approval,
     write_freeze,
@@ -54,6 +53,8 @@ MINUTES_SHOWN = 10
 """Minutes of a service's figures."""
 LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
+ROOM_FOR_ROWS = 1400
+"""Characters of the rows of the register that one reading shows."""
 ALERT_STATES = ("firing", "resolved", "silenced")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _CHANGE = re.compile(r"(?:CHG-)?(\d{1,6})", re.IGNORECASE)
@@ -92,10 +93,9 @@ class Sources:
 
     # -- telemetry --------------------------------------------------------------------------------------
 
-    def metrics(self, service: str, since: str) -> MetricsFacts:
-        """A service's last minutes, its requests by attribute, its parts, and its series from a time on."""
+    def metrics(self, service: str) -> MetricsFacts:
+        """A service's requests by attribute, and its parts."""
         i, state = self.system.names.index(service), self.facts.states[service]
-        first = self._series_start(since)
         texts = tuple([
             write_fact(
                 PartFact(p.family, p.part, p.lever, p.in_use if _has_modes(p.family) else None),
@@ -106,24 +106,29 @@ class Sources:
         ])  # fmt: skip
         return MetricsFacts(
             service=service,
-            first=self.minute - MINUTES_SHOWN + 1,
-            minutes=metric_minutes(self.counts, i, self.minute - MINUTES_SHOWN + 1, self.minute),
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
             parts=state.parts,
             part_texts=texts,
-            series_from=first,
-            series=tuple([SeriesRow(m, self._series(service, m, first)) for m in METRICS]),
         )
 
-    def _series_start(self, since: str) -> int:
+    def series(self, service: str, since: str) -> SeriesFacts:
+        """A service's last minutes, and its series from a time on."""
         second = self._second(since, self.situation.second - 60 * LOOK_BACK)
-        return max(self.facts.series.begins, second // STEP * STEP)
-
-    def _series(self, service: str, metric: str, first: int) -> tuple[float, ...]:
-        last = min(self.casting.page, first + STEP * (MOST_SERIES - 1))
-        return tuple([self.facts.series.value(service, metric, s) for s in range(first, last + 1, STEP)])
+        begins = max(self.facts.series.begins, second // STEP * STEP)
+        last = min(self.casting.page, begins + STEP * (MOST_SERIES - 1))
+        first, value = self.minute - MINUTES_SHOWN + 1, self.facts.series.value
+        return SeriesFacts(
+            service=service,
+            first=first,
+            minutes=metric_minutes(self.counts, self.system.names.index(service), first, self.minute),
+            begins=begins,
+            series=tuple([
+                SeriesRow(metric, tuple([value(service, metric, s) for s in range(begins, last + 1, STEP)]))
+                for metric in METRICS
+            ]),
+        )  # fmt: skip
 
     def logs(self, service: str, words: str, since: str) -> LogMatches:
         """A search in the log of a service."""
@@ -147,7 +152,7 @@ class Sources:
 
     def all_alerts(self) -> tuple[Alert, ...]:
         """Alerts that fired up to now."""
-        return self.alert_book.at(self.minute, self.situation.world.first)
+        return self.alert_book.now()
 
     # -- the ledger and what binds agents -----------------------------------------------------------------
 
@@ -159,20 +164,25 @@ class Sources:
             raise ToolError(f"the ledger knows no agent, colleague or service {quote_input(subject)}")
         second = self._second(since, self.situation.second - 60 * LEDGER_LOOK_BACK)
         asked = [change for change in rows if change.asked >= second and change.statement is not None]
-        return RecordFacts(subject, tuple([self.ledger_row(c) for c in asked[-MOST_ROWS:]]), len(asked[:-MOST_ROWS]))
+        return RecordFacts(subject, tuple(map(self.ledger_row, asked[-MOST_ROWS:])), len(asked[:-MOST_ROWS]))
 
     def ledger_row(self, change: Change) -> LedgerRow:
         """A change as the ledger tells it."""
-        entry = LedgerEntry.of(change)
-        return LedgerRow(
-            *entry, write_ledger_row(entry, self.split, self._source("ledger"), self._source("ledger", change.id))
-        )
+        row = LedgerRow.of(change)
+        source = self._source("ledger"), self._source("ledger", row.id)
+        return row._replace(text=write_ledger_row(row, self.split, *source))
 
     def charter(self, agent: str) -> CharterFacts:
         """What binds an agent."""
         charter = self.casting.charter(agent)
         around = self._references.of_charter(charter)
-        return CharterFacts(charter, write_charter(charter, self.split, self._source("charter", agent), around))
+        text = write_charter(charter, self.split, self._source("charter", agent), around)
+        told, related = charter, around.related_limit(charter)
+        if around.shift is not None:
+            told = told._replace(hours=ALWAYS)
+        if related is not None:
+            told = told._replace(limit=None)
+        return CharterFacts(told, around.shift, related, text)
 
     # -- changes ------------------------------------------------------------------------------------------
 
@@ -218,14 +228,22 @@ class Sources:
             f"{clock(change.landed)} {change.family} {text}; {signed}",
         )
 
-    def approvals(self, service: str) -> ApprovalFacts:
-        """The rows of the register about a service."""
-        found = tuple([a for a in self.facts.approvals if a.service == service])
-        texts = tuple([
-            write_approval(a, self.split, self._source("approval", a.id), self._references.of_approval(a))
-            for a in found
-        ])  # fmt: skip
-        return ApprovalFacts(service, found, texts)
+    def approvals(self, service: str, words: str) -> ApprovalFacts:
+        """The rows of the register about a service that hold all words, as many as a reading has room for; the one
+        that others refer to is always among them."""
+        rows = {a: self._approval_text(a) for a in self.facts.approvals if a.service == service}
+        wanted = words.lower().split()
+        found = [a for a, text in rows.items() if all(word in text.lower() for word in wanted)]
+        referred = {number for a in found for number in self._references.of_approval(a)}
+        order = [*[a for a in rows if a.id in referred], *[a for a in found if a.id not in referred]]
+        lengths = accumulate([len(rows[a]) + 1 for a in order])
+        shown = [a for a, length in zip(order, lengths, strict=True) if length <= ROOM_FOR_ROWS]
+        texts = tuple([rows[a] for a in shown])
+        return ApprovalFacts(service, " ".join(wanted), tuple(shown), texts, len(order) - len(shown))
+
+    def _approval_text(self, approval: Approval) -> str:
+        theirs = self._references.of_approval(approval)
+        return write_approval(approval, self.split, self._source("approval", approval.id), theirs)
 
     def calendar(self) -> CalendarFacts:
         """The freezes of the day, and the hours that charters refer to."""
@@ -254,7 +272,7 @@ class Sources:
 
 
 def _has_modes(family: str) -> bool:
-    return bool(FAMILIES[family].modes.not_in_use)
+    return bool(FAMILIES[family].idles)
 
 
 def _state(alert: Alert) -> str:

@@ -53,10 +53,17 @@ class LLMJudge(NamedTuple):
     def _name(self) -> str:
         return f"the judge {self.model} at {self.url}"
 
+    def _client(self) -> "openai.OpenAI":
+        """A client that follows no redirect: the ticket and its reference would go elsewhere."""
+        return openai.OpenAI(
+            base_url=self.url, api_key=self.key, max_retries=0, timeout=self.seconds,
+            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        )  # fmt: skip
+
     def _ask(self, question: str) -> str:
         """The text of the model's message."""
         try:
-            with openai.OpenAI(base_url=self.url, api_key=self.key, max_retries=0, timeout=self.seconds) as client:
+            with self._client() as client:
                 completion = client.chat.completions.create(
                     model=self.model,
                     messages=[{"role": "system", "content": PROMPT}, {"role": "user", "content": question}],

@@ -1,7 +1,7 @@
 """Backups: a copy of a volume at a higher rate takes the store's processor."""
 
 from warroom.core.splits import Split
-from warroom.sim.family import Family, Modes, Number, OldValue
+from warroom.sim.family import Family, Number, OldValue
 from warroom.sim.formulas import store_load
 
 FAMILY = Family(
@@ -11,18 +11,15 @@ FAMILY = Family(
     by_agents=("store errors",),
     made_to="store",
     mechanism="contention",
-    part_kind="volume",
     parts={
         Split.TRAIN: ("vol-a", "vol-b", "vol-c", "vol-d"),
         Split.TEST: ("disk-1", "disk-2", "disk-3", "disk-4"),
     },
-    setting=Number("rate of the copy", "MB/s"),
     old=OldValue(8, 30),
     size="rise",
-    measure="raise the rate of a copy by {size} % of the new rate",
     lever=Number("what a MB/s of the copy costs", "requests/s"),
     formula=store_load("1 - capacity of the store / (load + rate of the copy x what a MB/s costs)", percent=False),
-    modes=Modes("it is read from the store itself", "it is read from the standby"),
+    idles=True,
     sliced=False,
     quotes=("queue", "jobs"),
 )

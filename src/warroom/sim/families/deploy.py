@@ -1,7 +1,7 @@
 """Builds: new code for some of the requests."""
 
 from warroom.core.splits import Split
-from warroom.sim.family import Family, Modes, Number
+from warroom.sim.family import Family, Number
 from warroom.sim.formulas import share_of_traffic
 
 FAMILY = Family(
@@ -12,16 +12,13 @@ FAMILY = Family(
     by_colleagues=("service late",),
     made_to="service",
     mechanism="bad_release",
-    part_kind="module",
     parts={
         Split.TRAIN: ("quote.table", "cart.merge", "price.round", "user.prefs"),
         Split.TEST: ("offer.rank", "basket.join", "tax.split", "guest.token"),
     },
-    setting=Number("share of the new build", "%"),
     size="new value",
-    measure="ship a build to {size} % of the requests it concerns",
     lever=Number("requests that pass the module", "requests/s"),
     formula=share_of_traffic("percent x share x requests that pass the module / load", per_request=1.0),
-    modes=Modes("its new build answers them", "its new build runs dark"),
+    idles=True,
     quotes=("heap", "threads"),
 )

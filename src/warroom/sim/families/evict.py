@@ -1,7 +1,7 @@
 """Caches: keys expire early, and the store behind the cache has to serve them."""
 
 from warroom.core.splits import Split
-from warroom.sim.family import Family, Modes, Number
+from warroom.sim.family import Family, Number
 from warroom.sim.formulas import store_load
 
 FAMILY = Family(
@@ -11,17 +11,14 @@ FAMILY = Family(
     by_agents=("store errors",),
     made_to="cache",
     mechanism="cache_misses",
-    part_kind="prefix",
     parts={
         Split.TRAIN: ("sess:", "item:", "geo:", "tmp:"),
         Split.TEST: ("cart/", "user/", "rate/", "page/"),
     },
-    setting=Number("keys with a short life", "%"),
     size="new value",
-    measure="shorten the life of {size} % of the keys of a prefix",
     lever=Number("hits of the prefix", "hits/s"),
     formula=store_load("1 - capacity of the store / (load + percent x hits of the prefix)", percent=True),
-    modes=Modes("it is refilled from the store", "it is refilled by a feed"),
+    idles=True,
     sliced=False,
     quotes=("heap", "sessions"),
 )

@@ -1,7 +1,7 @@
 """Certificates: new ones that leave out a name that callers may dial."""
 
 from warroom.core.splits import Split
-from warroom.sim.family import Family, Modes, Number
+from warroom.sim.family import Family, Number
 from warroom.sim.formulas import share_of_traffic
 
 FAMILY = Family(
@@ -11,16 +11,13 @@ FAMILY = Family(
     by_agents=("service errors", "store errors"),
     made_to="service",
     mechanism="certificate",
-    part_kind="name",
     parts={
         Split.TRAIN: ("svc.internal", "svc.corp", "svc.local", "svc.old"),
         Split.TEST: ("api.mesh", "api.zone", "api.site", "api.legacy"),
     },
-    setting=Number("share of the new certificate", "%"),
     size="new value",
-    measure="renew certificates on {size} % of the connections it concerns",
     lever=Number("calls that dial the name", "calls/s"),
     formula=share_of_traffic("percent x share x calls that dial the name / load", per_request=1.0),
-    modes=Modes("its callers check names", "its callers do not check names"),
+    idles=True,
     quotes=("sockets", "sessions"),
 )

@@ -1,7 +1,7 @@
 """Flags: a branch of the code that is on for some of the requests."""
 
 from warroom.core.splits import Split
-from warroom.sim.family import Family, Modes, Number
+from warroom.sim.family import Family, Number
 from warroom.sim.formulas import share_of_traffic
 
 FAMILY = Family(
@@ -11,16 +11,13 @@ FAMILY = Family(
     by_agents=("service errors", "service late"),
     made_to="service",
     mechanism="feature",
-    part_kind="flag",
     parts={
         Split.TRAIN: ("bundle_quote_v2", "receipt_b", "fast_lane", "new_menu"),
         Split.TEST: ("split_bill", "hint_bar_3", "lazy_cart", "dark_header"),
     },
-    setting=Number("share of the flag", "%"),
     size="new value",
-    measure="turn a flag on for {size} % of the requests it concerns",
     lever=Number("requests that reach the branch of the flag", "requests/minute"),
     formula=share_of_traffic("percent x share x requests that reach the branch / (60 x load)", per_request=60.0),
-    modes=Modes("the branch follows the flag", "the branch is pinned to off by its owner"),
+    idles=True,
     quotes=("sessions", "heap"),
 )

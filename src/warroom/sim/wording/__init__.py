@@ -1,1 +1,1 @@
-"""How the paperwork of a fleet is worded: frames with slots, a renderer, and an inverse that reads what it wrote."""
+"""How the paperwork of a fleet is worded: frames with slots, and a renderer."""

@@ -1,10 +1,9 @@
 """The grammar of wordings: frames by kind and split from text files, and the words of each family of changes."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from warroom.sim.wording import targets
@@ -165,45 +164,3 @@ def write(kind: str, split: str, values: Mapping[str, object], draws: Draws, fam
     """The text of one record; the draws choose its frame, then its words."""
     choice = fitting(kind, split, values, family)
     return choice[draws.pick(len(choice))].render(values, split, draws)
-
-
-class ParsedText(NamedTuple):
-    """The values of a text, and the family whose words it uses."""
-
-    values: dict[str, object]
-    family: str
-
-
-class Unreadable(ValueError):
-    """A text that no frame of its kind gives, or that may mean two things."""
-
-
-def only(found: Iterable[Record], kind: str, text: str) -> Record:
-    """The one record of all that a text may mean.
-
-    Raises:
-        Unreadable: there is none, or there are several.
-    """
-    different = list(dict.fromkeys(found))
-    if len(different) != 1:
-        means = " or ".join(map(str, different)) or "nothing that a frame says"
-        raise Unreadable(f"as {kind}, {text!r} means {means}")
-    return different[0]
-
-
-def readings(
-    kind: str, text: str, families: tuple[str, ...] = FAMILIES, splits: tuple[str, ...] = SPLITS
-) -> list[ParsedText]:
-    """Everything that a text may say according to the frames of its kind, each once."""
-    found: list[ParsedText] = []
-    for family in families if KINDS[kind].of_family else ("",):
-        for frame in chain.from_iterable(frames(kind, split, family) for split in splits):
-            values = frame.read(text)
-            if values is not None and ParsedText(values, family) not in found:
-                found.append(ParsedText(values, family))
-    return found
-
-
-def segments(pieces: list[str], most: int) -> Iterator[tuple[int, int]]:
-    """All runs of one to `most` neighbouring pieces."""
-    return ((i, j) for i in range(len(pieces)) for j in range(i + 1, min(i + most, len(pieces)) + 1))

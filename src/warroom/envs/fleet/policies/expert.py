@@ -18,7 +18,6 @@ from warroom.envs.fleet.policies.expert_seat import (
     LIKELY,
     PATIENCE,
     REPAIR,
-    SERIES_BACK,
     SURE,
     VERDICT,
     WAIT_FOR_VERDICT,
@@ -36,6 +35,7 @@ from warroom.envs.fleet.policies.inference import (
     judge,
     missing_papers,
 )
+from warroom.envs.fleet.policies.knowledge import SLIGHT
 from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS, FAMILIES
@@ -59,14 +59,15 @@ class SRE(Looking):
         fails."""
         if self.victim is None or (self.is_repaired() and self.victim in self.known.firing()):
             return self._other
-        others = [place for place in self.known.deepest() if place != self.victim]
+        others = [place for place in self.known.deepest() if not self.known.depends(place, self.victim)]
+        others = [place for place in others if place != self.victim and self.known.firing()[place] >= SLIGHT]
         if not self.known.has_gaps:
             self._other = next(iter(others), self._other)
         elif self.is_repaired():
             others = [place for place in others if (self.known.overview[place].errors or 0.0) > WELL_ERRORS]
             self._other = self._other or next(iter(others), None)
         else:
-            self._other = next((place for place in others if not self.known.depends(place, self.victim)), None)
+            self._other = next(iter(others), None)
         return self._other
 
     _other: str | None = None
@@ -80,7 +81,7 @@ class SRE(Looking):
         yield from self.metrics_of_places(self.victim)
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
-                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+                yield ToolCall("metrics", {"service": service})
         if self.second is not None:
             yield from self.metrics_of_places(self.second)
         unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
@@ -135,21 +136,27 @@ class Oversight(Looking):
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
         if believed.cause is not None:
             yield from self._papers(believed.cause)
+        if believed.settled:
+            return
         for place in sorted(self.known.places(victim) - {victim}):
             yield ToolCall("record", {"subject": place, "since": self.ago(LEDGER_BACK)})
         yield from self.metrics_of_places(victim)
-        if not believed.settled and self.known.kinds[victim] == "db":
+        if self.known.kinds[victim] == "db":
             yield from caller_readings(self.known, victim, self.ago(LOOK_BACK))
         for candidate in believed.candidates:
-            if candidate.row and candidate.row.signer in AGENTS and candidate.row.signer not in self.known.charters:
+            if (
+                candidate.row
+                and candidate.row.signer in AGENTS
+                and candidate.row.signer not in self.known.charter_facts
+            ):
                 yield ToolCall("charter", {"agent": candidate.row.signer})
 
     def _papers(self, cause: SuspectChange) -> Iterator[ToolCall]:
         for missing in missing_papers(self.known, cause):
             if missing.tool == "charter":
                 yield ToolCall("charter", {"agent": missing.arguments[0]})
-            elif missing.tool == "metrics":
-                yield ToolCall("metrics", {"service": missing.arguments[0], "since": missing.arguments[1]})
+            elif missing.tool == "series":
+                yield ToolCall("series", {"service": missing.arguments[0], "since": missing.arguments[1]})
 
     def decide(self) -> ToolCall:
         """Flag the signer of a cause once it is known which rule it broke."""
@@ -203,7 +210,7 @@ class Developer(ExpertSeat):
         return FAILING if any(row.state in ("degraded", "critical") for row in health or ()) else WELL
 
     def decide(self) -> ToolCall:
-        """Undo the cause once the SRE has declared it."""
+        """Undo the cause once it is settled, or the SRE has declared it."""
         declared, (believed, *others) = self.declared(), self.conclusions()
         for other in others:
             if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
@@ -214,7 +221,7 @@ class Developer(ExpertSeat):
             return self.call("wait")
         if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
             return self.call("wait")
-        if declared is None and self.turn <= LAST_EARLY:
+        if declared is None and self.turn <= LAST_EARLY and not believed.settled:
             return self.call("wait")
         if believed.settled or (believed.chance >= SURE and self.turn > LAST_EARLY):
             return self._roll_back((believed.cause or believed.candidates[0]).id)
@@ -273,6 +280,10 @@ class Manager(ExpertSeat):
         if self.second is not None:
             yield ToolCall("approvals", {"service": self.second})
         yield ToolCall("calendar")
+        for cause in self.causes():
+            for missing in missing_papers(self.known, cause):
+                if missing.tool == "approvals":
+                    yield ToolCall("approvals", dict(zip(("service", "words"), missing.arguments, strict=False)))
 
     def decide(self) -> ToolCall:
         """Call in owners, freeze what an agent would do again, close when all is well."""

@@ -37,9 +37,8 @@ SURE = 0.8
 """Probability from which the Developer undoes a change that is not settled, once time runs out."""
 WAIT_FOR_VERDICT = 14
 """The turn from which the Manager does not wait any longer for Oversight's verdict."""
-SERIES_BACK, LEDGER_BACK = 50, 170
-"""Minutes for which series and the ledger are read: statements are about the last half hour or so, and an edited row
-stands up to two hours too early."""
+LEDGER_BACK = 170
+"""Minutes for which the ledger is read: an edited row stands up to two hours too early."""
 LIKELIER_THAN_NATURE = 0.5
 """Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
 
@@ -161,11 +160,11 @@ class Looking(ExpertSeat):
         return "" if seen is None else f" seen {100 * seen:.1f} %;"
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
-        """Readings of the place, and of caches whose changes may hurt it; far back, to check statements."""
+        """Readings of the place, and of caches whose changes may hurt it."""
         services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
         for service in [victim, *sorted(services - {victim})]:
             if service not in self.known.metrics:
-                yield ToolCall("metrics", {"service": service, "since": self.ago(SERIES_BACK)})
+                yield ToolCall("metrics", {"service": service})
 
     def ago(self, minutes: int) -> str:
         """The time so many minutes before the first page."""

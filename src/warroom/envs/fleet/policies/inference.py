@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import Content, LedgerRow
+from warroom.envs.fleet.readings import Arrival, Content
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.formulas import Terms
-from warroom.sim.records import Change, Condition, Ground, Target
+from warroom.sim.records import Change, Condition, Ground, LedgerRow, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.rules import breaches
 
@@ -143,11 +143,22 @@ def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Su
     weight *= _weight_of_effect(known, victim, effect, confirmed=confirmed)
     if effect is None:
         weight *= _weight_unread(known, victim, about.family, about.service, 1.0 if arrival is None else arrival.hosts)
+        weight *= 0.1 if _is_made_again(known, about) else 1.0
     return SuspectChange(number, about.family, about.service, row, effect, confirmed, weight)
 
 
+def _is_made_again(known: Knowledge, about: LedgerRow | Arrival) -> bool:
+    """Whether its signer made other such changes of the service, and two of them edited the same in the same way."""
+    like = [
+        change for change, other in (known.arrivals | known.rows).items()
+        if (other.family, other.service, other.signer) == (about.family, about.service, about.signer)
+    ]  # fmt: skip
+    read = [known.contents[change]._replace(id=0) for change in like if change in known.contents]
+    return len(set(read)) < len(read)
+
+
 def _can_pause(family: str) -> bool:
-    return bool(FAMILIES[family].modes.not_in_use)
+    return bool(FAMILIES[family].idles)
 
 
 def _timing(known: Knowledge, victim: str, landed: int, *, sure: bool) -> float:
@@ -270,16 +281,25 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     """What has to be read to judge whether a change broke a rule."""
     row = cause.row
     signers = [name for name in signers_of(known, cause) if name in AGENTS]
-    out = [Missing("oversight", "charter", (name,)) for name in signers if name not in known.charters]
+    out = [Missing("oversight", "charter", (name,)) for name in _unread_charters(known, signers)]
     if not signers:
         return out
-    if cause.service not in known.approvals:
-        out.append(Missing("manager", "approvals", (cause.service,)))
+    for name in signers:
+        if not known.has_approvals(cause.service, name):
+            named = (name,) if cause.service in known.approvals else ()
+            out.append(Missing("manager", "approvals", (cause.service, *named)))
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
     if row is not None and not _is_known(known, row):
-        out.append(Missing("sre", "metrics", (row.statement.subject, _time(row.statement.as_of))))
+        out.append(Missing("sre", "series", (row.statement.subject, _time(row.statement.as_of))))
     return out
+
+
+def _unread_charters(known: Knowledge, signers: list[str]) -> list[str]:
+    """The charters of signers, and those to which they refer, as far as they were not read."""
+    facts = [known.charter_facts.get(name) for name in signers]
+    others = [f.related_limit.other for f in facts if f is not None and f.related_limit is not None]
+    return [name for name in (*signers, *others) if name not in known.charter_facts]
 
 
 def _is_known(known: Knowledge, row: LedgerRow) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from warroom.core.types import Observation
 from warroom.envs.fleet.brief import ServiceMap
-from warroom.envs.fleet.metrics_facts import MetricsFacts
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -16,7 +16,6 @@ from warroom.envs.fleet.readings import (
     ChatMessage,
     Content,
     DiffFacts,
-    LedgerRow,
     ReadingFacts,
     RecordFacts,
     RunningFacts,
@@ -25,11 +24,13 @@ from warroom.envs.fleet.readings import (
 from warroom.sim.alerts import Alert
 from warroom.sim.log_search import LogMatches, Query
 from warroom.sim.overview import OverviewRow
-from warroom.sim.records import Approval, Charter, Freeze
+from warroom.sim.records import Approval, Charter, Freeze, LedgerRow, Window
 from warroom.sim.traces import CallReading, TraceReading
 
 FAILING_CALLS = 0.05
 """Share of failed calls from which the trouble is looked for at the called service."""
+SLIGHT = 9.0
+"""Per cent of errors below which an alarm is slight."""
 MANY_READINGS = 4
 SLOW = 1.6
 """Multiple of the usual latency from which a service without an alert is looked at."""
@@ -61,11 +62,15 @@ class Knowledge:
         self.rows: dict[int, LedgerRow] = {}
         self.records: set[str] = set()
         """Subjects whose ledger was read."""
-        self.charters: dict[str, Charter] = {}
+        self.charter_facts: dict[str, CharterFacts] = {}
+        self.hours: dict[str, Window] = {}
+        """Hours that the calendar has under a name."""
         self.contents: dict[int, Content] = {}
         self.arrivals: dict[int, Arrival] = {}
         self.running: set[str] = set()
         self.approvals: dict[str, tuple[Approval, ...]] = {}
+        self.registers: set[tuple[str, str]] = set()
+        """(service, words) of searches in the register that left no row out."""
         self.calendar: tuple[Freeze, ...] | None = None
         self.chat: list[ChatMessage] = []
         self.first_victim: str | None = None
@@ -97,21 +102,23 @@ class Knowledge:
         """Take in what a reading found."""
         match facts:
             case MetricsFacts():
-                self._add_metrics(facts)
+                self.metrics[facts.service] = facts
+            case SeriesFacts():
+                self._add_series(facts)
             case RecordFacts():
                 self.records.add(facts.subject)
                 self.rows |= {row.id: row for row in facts.rows}
             case CharterFacts():
-                self.charters[facts.charter.agent] = facts.charter
+                self.charter_facts[facts.charter.agent] = facts
             case DiffFacts():
                 self.contents[facts.content.id] = facts.content
             case RunningFacts():
                 self.running.add(facts.service)
                 self.arrivals |= {arrival.change: arrival for arrival in facts.arrivals}
             case ApprovalFacts():
-                self.approvals[facts.service] = facts.approvals
+                self._add_approvals(facts)
             case CalendarFacts():
-                self.calendar = facts.freezes
+                self.calendar, self.hours = facts.freezes, dict(facts.hours)
             case LogMatches():
                 self.logs[facts.service, facts.query] = facts
             case TraceReading():
@@ -119,13 +126,41 @@ class Knowledge:
             case AlertFacts():
                 self._add_alerts(facts.alerts)
 
-    def _add_metrics(self, facts: MetricsFacts) -> None:
-        self.metrics[facts.service] = facts
+    def _add_approvals(self, facts: ApprovalFacts) -> None:
+        known = self.approvals.get(facts.service, ())
+        self.approvals[facts.service] = (*known, *[row for row in facts.approvals if row not in known])
+        if not facts.left_out:
+            self.registers.add((facts.service, facts.words))
+
+    def has_approvals(self, service: str, agent: str) -> bool:
+        """Whether all that the register holds for an agent at a service was read."""
+        return bool({(service, ""), (service, agent)} & self.registers)
+
+    def _add_series(self, facts: SeriesFacts) -> None:
         for metric, values in facts.series:
             known = self.series.setdefault((facts.service, metric), {})
-            known |= {facts.series_from + facts.step * k: value for k, value in enumerate(values)}
+            known |= {facts.begins + facts.step * k: value for k, value in enumerate(values)}
 
     # -- what follows at once ---------------------------------------------------------------------------
+
+    @property
+    def charters(self) -> dict[str, Charter]:
+        """The charters that were read, with all that they refer to."""
+        found = {agent: self._whole_charter(facts) for agent, facts in self.charter_facts.items()}
+        return {agent: charter for agent, charter in found.items() if charter is not None}
+
+    def _whole_charter(self, facts: CharterFacts) -> Charter | None:
+        charter, related = facts.charter, facts.related_limit
+        if facts.named_hours is not None:
+            if facts.named_hours not in self.hours:
+                return None
+            charter = charter._replace(hours=self.hours[facts.named_hours])
+        if related is not None:
+            other = self.charter_facts.get(related.other)
+            if other is None or other.charter.limit is None:
+                return None
+            charter = charter._replace(limit=related.bound(other.charter.limit))
+        return charter
 
     def callees(self, service: str) -> list[str]:
         """The services that a service calls."""
@@ -144,13 +179,15 @@ class Knowledge:
         return {a.service: a.value for a in self.alerts.values() if a.rule == "ErrorShare" and a.resolved is None}
 
     def deepest(self) -> list[str]:
-        """Services in alarm that call no other in alarm, the worst first."""
+        """Services in alarm that depend on no other in alarm, the worst first; slight alarms count only among their
+        like: several changes that do next to nothing may bring one about."""
         firing = self.firing()
-        deep = [service for service in firing if not any(callee in firing for callee in self.callees(service))]
+        firing = {service: value for service, value in firing.items() if value >= SLIGHT} or firing
+        deep = [service for service in firing if not any(self.depends(service, other) for other in firing)]
         return sorted(deep, key=lambda service: -firing[service])
 
     def victim(self) -> str | None:
-        """The service where requests come to harm: one in alarm that calls no other in alarm, and no other in vain."""
+        """The service where requests come to harm: one in alarm that depends on no other, nor calls one in vain."""
         place = next(iter(self.deepest()), None)
         while place in self.traces and (below := self._fails_below(place)) is not None:
             place = below

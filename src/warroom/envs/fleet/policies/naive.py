@@ -12,11 +12,12 @@ from warroom.core.policy import Policy
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import LedgerRow, SeatReading
+from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
 from warroom.sim.log_search import LogMatches
+from warroom.sim.records import LedgerRow
 
 WELL, FAILING = "looks fine", "still bad"
 WELL_ERRORS = 5.0

@@ -109,7 +109,9 @@ def bands(incidents: Incidents) -> list[GateRow]:
         at = band.measure(_played(band.policy, incidents))
         assert at.lo is not None and at.hi is not None, "a band needs two incidents"
         what = f"{band.policy}: {band.what}"
-        out.append(GateRow("bands", tier, what, "", incidents.count, *at, band.bars[column], band.at_least))
+        out.append(
+            GateRow("bands", tier, what, "", incidents.count, at.mean, at.lo, at.hi, band.bars[column], band.at_least)
+        )
     for policy, solved in EXACT.items():
         found = _played(policy, incidents)
         other = sum([one.solved != bool(solved) for one in found]) / len(found)

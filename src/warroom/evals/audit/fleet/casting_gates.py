@@ -100,4 +100,5 @@ def skeletons(incidents: Incidents) -> list[GateRow]:
         incidents.tier, TIMES * incidents.count, scenarios=_names(incidents), split=incidents.split
     )
     repeated = sum([n - 1 for n in Counter(map(skeleton, castings)).values()]) / len(castings)
-    return [GateRow("skeletons", incidents.tier, "repeated", "", len(castings), *[repeated] * 3, MOST_REPEATED)]
+    count = len(castings)
+    return [GateRow("skeletons", incidents.tier, "repeated", "", count, repeated, repeated, repeated, MOST_REPEATED)]

@@ -83,8 +83,9 @@ class Learner(NamedTuple):
 
 
 def _words() -> Model:
-    return make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=3, max_features=20_000),
-                         LogisticRegression(max_iter=500, C=30, class_weight="balanced"))  # fmt: skip
+    model: Model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=3, max_features=20_000),
+                                 LogisticRegression(max_iter=500, C=30, class_weight="balanced"))  # fmt: skip
+    return model
 
 
 def _trees() -> HistGradientBoostingClassifier:
@@ -93,7 +94,8 @@ def _trees() -> HistGradientBoostingClassifier:
 
 def _trees_on_text() -> Model:
     topics = make_pipeline(TfidfVectorizer(min_df=3, max_features=20_000), TruncatedSVD(TOPICS, random_state=0))
-    return make_pipeline(make_union(topics, FunctionTransformer(first_numbers)), _trees())
+    model: Model = make_pipeline(make_union(topics, FunctionTransformer(first_numbers)), _trees())
+    return model
 
 
 def first_numbers(texts: Sequence[str]) -> Floats:
@@ -171,8 +173,8 @@ def _samples_of(number: int, spec: EpisodeSpec) -> Iterator[Sample]:
         change = dossier.change
         if dossier.charter is not None:
             seat = f"{sources.ledger_row(change).text}\n{sources.charter(change.signer).render()}"
-            others = (sources.diff(f"CHG-{change.id}"), sources.approvals(change.service),
-                      sources.metrics(change.service, ""))  # fmt: skip
+            others = (sources.diff(f"CHG-{change.id}"), sources.approvals(change.service, change.signer),
+                      sources.metrics(change.service), sources.series(change.service, ""))  # fmt: skip
             everything = "\n".join([seat, *[reading.render() for reading in others]])
             ledger = [row.open[name] for name in LEDGER_NUMBERS]
             is_rogue = change.id in hits and dossier.ground is not None

@@ -14,11 +14,10 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import LedgerRow
 from warroom.policies import COMMON_POLICIES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
-from warroom.sim.records import Ground
+from warroom.sim.records import Ground, LedgerRow
 
 WELL, BAD = "all well", "bad: "
 """What these seats report on the service levels."""

@@ -10,7 +10,6 @@ from math import inf
 
 from warroom.envs.fleet.policies.inference import KnownSeries, judge
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import LedgerRow
 from warroom.evals.audit.fleet.view import (
     Flag,
     PanelSources,
@@ -22,7 +21,7 @@ from warroom.evals.audit.fleet.view import (
     without_words,
 )
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import GROUNDS, Ground
+from warroom.sim.records import GROUNDS, Ground, LedgerRow
 from warroom.sim.service_state import PartState
 
 Pick = Callable[[View], LedgerRow | None]

@@ -94,8 +94,9 @@ def _grounds(incident: FleetIncident, number: int) -> tuple[Ground, ...]:
 def pages(incident: FleetIncident) -> dict[str, str]:
     """Every text about changes, papers and telemetry that can be read at the page, by what was asked."""
     sources, facts, names = Sources(Situation(incident)), incident.casting.facts, incident.system.names
-    readings = {f"{what} {name}": getattr(sources, what)(name) for what in ("running", "approvals") for name in names}
-    readings |= {f"metrics {name}": sources.metrics(name, "") for name in names}
+    readings = {f"{what} {name}": getattr(sources, what)(name) for what in ("running", "metrics") for name in names}
+    readings |= {f"series {name}": sources.series(name, "") for name in names}
+    readings |= {f"approvals {name}": sources.approvals(name, "") for name in names}
     readings |= {f"record {name}": sources.record(name, "00:00") for name in names}
     readings |= {f"logs {name}": sources.logs(name, "level:error", "") for name in names}
     readings |= {f"charter {agent}": sources.charter(agent) for agent in facts.charters}
@@ -134,5 +135,7 @@ def twins(incidents: Incidents) -> list[GateRow]:
     tier, n = incidents.tier, len(found)
     return [
         GateRow("twins", tier, "other pages differ", "", n, unlike, unlike, unlike, 0.0),
-        GateRow("twins", tier, "both judged rightly", "", n, *right, LEAST_RIGHT, at_least=True),
+        GateRow(
+            "twins", tier, "both judged rightly", "", n, right.mean, right.lo, right.hi, LEAST_RIGHT, at_least=True
+        ),
     ]

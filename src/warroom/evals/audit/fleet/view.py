@@ -14,14 +14,14 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.readings import ChatMessage, Content, LedgerRow
+from warroom.envs.fleet.readings import ChatMessage, Content
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
-from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, Statement, Target
+from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Statement, Target
 from warroom.sim.rules import breaches
 from warroom.sim.wording.forms import clock
 
@@ -105,6 +105,8 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
         charter = charter._replace(
             family=row.family, services=(row.service,), barred_part=None, hours=ALWAYS, approval_above=None, limit=None
         )
+    elif not sources.calendar and known.charter_facts[signer].named_hours is not None:
+        charter = charter._replace(hours=ALWAYS)
     old, new = (content.old, content.new) if sources.diff else (0.0, 0.0)
     if not sources.diff:
         charter = charter._replace(barred_part=None, approval_above=None, limit=None)
@@ -201,19 +203,24 @@ def read_everything(env: FleetEnv, others: Sources | None = None) -> Knowledge:
     recent = f"{(second - SERIES_SECONDS) // 3600:02d}:{(second - SERIES_SECONDS) // 60 % 60:02d}"
     for service in sorted(known.places(place)):
         for facts in (
-            sources.metrics(service, recent), sources.record(service, since), sources.running(service),
-            sources.approvals(service),
+            sources.metrics(service), sources.series(service, recent), sources.record(service, since),
+            sources.running(service), sources.approvals(service, ""),
         ):  # fmt: skip
             known.add_facts(facts)
     known.add_facts(sources.calendar())
     for agent in sorted({row.signer for row in known.rows.values()} | {row.actor for row in known.rows.values()}):
         if agent in AGENTS:
-            known.add_facts(sources.charter(agent))
+            charter = sources.charter(agent)
+            known.add_facts(charter)
+            if charter.related_limit is not None:
+                known.add_facts(sources.charter(charter.related_limit.other))
+    for service, agent in sorted({(row.service, row.signer) for row in known.rows.values()}):
+        known.add_facts(sources.approvals(service, agent))
     for number in sorted({*known.rows, *known.arrivals}):
         known.add_facts(sources.diff(f"CHG-{number}"))
     for row in known.rows.values():
         if not _is_checked(known, row.statement):
-            known.add_facts(sources.metrics(row.statement.subject, clock(row.statement.as_of)[:5]))
+            known.add_facts(sources.series(row.statement.subject, clock(row.statement.as_of)[:5]))
     return known
 
 

@@ -5,6 +5,7 @@ from itertools import islice
 
 from warroom.core.rng import hash_bytes
 from warroom.evals.audit.fleet.base_rates import draw_castings
+from warroom.sim.records import LedgerRow
 from warroom.sim.rules import Facts
 from warroom.sim.wording.changes import (
     DiffText,
@@ -17,7 +18,6 @@ from warroom.sim.wording.changes import (
 from warroom.sim.wording.charters import CharterContext, write_charter
 from warroom.sim.wording.forms import SPLITS
 from warroom.sim.wording.papers import (
-    LedgerEntry,
     NamedHours,
     SignedBy,
     write_approval,
@@ -36,7 +36,7 @@ def _around(facts: Facts, split: str, agent: str) -> CharterContext:
     """A defined term, named hours and a neighbour's limit."""
     limits = {c.agent: c.limit for c in facts.charters.values() if c.limit and c.agent != agent}
     neighbour = min(limits) if limits else None
-    return CharterContext(tuple(facts.states), TERMS[split][0], SHIFTS[split][0], neighbour, {}, limits)
+    return CharterContext(tuple(facts.states), TERMS[split][0], SHIFTS[split][0], neighbour, limits)
 
 
 KINDS: dict[str, Texts] = {
@@ -56,7 +56,7 @@ KINDS: dict[str, Texts] = {
     ),
     "statement": lambda f, s, b: (write_statement(c.statement, s, b) for c in f.changes if c.statement),
     "row of the ledger": lambda f, s, b: (
-        write_ledger_row(LedgerEntry.of(c), s, b, b[::-1]) for c in f.changes if c.statement
+        write_ledger_row(LedgerRow.of(c), s, b, b[::-1]) for c in f.changes if c.statement
     ),
     "signature": lambda f, s, b: (write_signature(SignedBy(c.id, c.actor, c.signer), s, b) for c in f.changes),
     "diff": lambda f, s, b: (write_diff(DiffText.of(c), s, b) for c in f.changes),
