@@ -30,7 +30,8 @@ NEGATIONS = frozenset("not never don't dont avoid undo formerly obsolete longer 
 """Words that turn the rest of their clause into something not to do."""
 SMALL_WORDS = frozenset("the a an of for to in on at by and or with your its their this that is as".split())
 _NO_NEGATION = re.compile(
-    r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\b(?:to|and) avoid\b"
+    r"\b(?:not|n't) (?:only|just|enough|sufficient|before)\b|\bnothing else\b|\bnothing (?:\w+ ){0,4}before\b|"
+    r"\b(?:to|and) avoid\b"
 )
 _FORBIDDEN = re.compile(
     r"\b(?:must|should|may|can|is|are|shall|need)\s*(?:not|never|n't)\b|\b(?:forbidden|prohibited|dangerous|never be)\b"
@@ -205,8 +206,6 @@ def instructs(fact: Fact, words: TokenizedText) -> bool:
 
 def forbids(fact: Fact, words: TokenizedText) -> bool:
     """Whether every clause that holds the fact's own words is a prohibition."""
-    if fact.kind == "wait":  # "not before" is how it is said
-        return False
     token = set(_own_words(fact))
     inside = [token <= clause for clause in words.clauses]
     return any(inside) and not any(token <= clause for clause in words.allowed)
