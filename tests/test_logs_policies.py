@@ -12,7 +12,7 @@ from warroom.core.splits import Split, seed_of
 from warroom.core.types import Brief, ToolCall
 from warroom.envs import episode_spec, make, suite
 from warroom.envs.logs.policies import POLICIES
-from warroom.envs.logs.policies.findings import Findings
+from warroom.envs.logs.policies.findings import LogFindings
 from warroom.envs.logs.policies.keywords import objects_in, remedies_named
 from warroom.envs.logs.policies.naive import STRATEGIES, LogHistory, Search, close, complaints, rise, walk
 from warroom.envs.logs.views import (
@@ -126,7 +126,7 @@ def test_objects_are_read_as_they_are_written() -> None:
 def test_findings_tell_a_trouble_that_harms_from_one_that_does_not() -> None:
     crash = wording_of(Split.TEST, "crash", "service")
     for texts, causes in ((crash.harmful, 1), (crash.coped, 0)):
-        findings = Findings(SHOP)
+        findings = LogFindings(SHOP)
         message = re.sub(r"{\w+}", "17", texts[0][2:])
         findings.add_page(LogsPage(1, 8, 32_700, 32_700, (ShownLine("pay", line(message)),)))
         assert len(findings.causes) == causes, message

@@ -13,7 +13,7 @@ from warroom.core.rng import stream
 from warroom.core.types import Brief, JsonObject, Message, Observation, ToolCall
 from warroom.envs import compact
 from warroom.envs.compact import SLOT, TURNS, Grades, LineRenderer, grade_word
-from warroom.envs.logs.policies.findings import OWN_FAILURES, Cause, Findings
+from warroom.envs.logs.policies.findings import OWN_FAILURES, KnownCause, LogFindings
 from warroom.envs.logs.recorded_views import Overview, RecordedPage
 from warroom.envs.logs.views import (
     ALL,
@@ -79,7 +79,7 @@ class LogsCompactRenderer(LineRenderer):
         self.catalogue: Catalogue = brief.facts
         self.slot = compact.assign_slots(self.catalogue.names, self.catalogue.render())
         self.name = {slot: name for name, slot in self.slot.items()}
-        self.findings = Findings(self.catalogue)
+        self.findings = LogFindings(self.catalogue)
         self.objects: dict[str, str] = {}
         """The slot of each build, session and prefix that was named, in order."""
         self.said: list[str] = []
@@ -174,7 +174,7 @@ class LogsCompactRenderer(LineRenderer):
             out += self._cause(cause) if cause.whole or cause.owner not in whole else []
         return [*out, "said", *(self.said or ["nothing"])]
 
-    def _cause(self, cause: Cause) -> list[str]:
+    def _cause(self, cause: KnownCause) -> list[str]:
         entry = self.catalogue.entry(cause.owner)
         named = [self._object(cause.object)] if cause.object else []
         done = ["done"] if (cause.owner, cause.object) in self.done and cause.whole else []

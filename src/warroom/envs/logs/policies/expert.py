@@ -7,7 +7,7 @@ be solved from the logs, and is never told the truth.
 from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.logs.policies.findings import Cause, Findings
+from warroom.envs.logs.policies.findings import KnownCause, LogFindings
 from warroom.envs.logs.views import RULE, LogsPage
 
 CALM = 0.01
@@ -24,9 +24,9 @@ class LogsExpert:
     """Plays the seat of the one on call. What it does next follows from what it was shown alone."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
-        self.findings = Findings(brief.facts)
+        self.findings = LogFindings(brief.facts)
         self.page: LogsPage | None = None
-        self.ended: dict[Cause, float] = {}
+        self.ended: dict[KnownCause, float] = {}
         """The second at which a remedy of each was applied, or at which others were told."""
         self.declared: set[str] = set()
         """What was declared, as text."""
@@ -57,12 +57,12 @@ class LogsExpert:
                 return call
         return None
 
-    def _team(self, cause: Cause) -> str:
+    def _team(self, cause: KnownCause) -> str:
         origin = cause.row.origin if cause.row is not None else "internal"
         outside = {"abuser": "security", "provider": "sre"}
         return outside.get(origin) or self.findings.catalogue.entry(cause.owner).team
 
-    def _whole(self) -> list[Cause]:
+    def _whole(self) -> list[KnownCause]:
         return [cause for cause in self.findings.causes if cause.whole]
 
     # -- acts -------------------------------------------------------------------------------------------

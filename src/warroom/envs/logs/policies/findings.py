@@ -23,7 +23,7 @@ _SIDE = 3
 OWN_FAILURES = frozenset({"failed", "slow"})
 
 
-class Cause(NamedTuple):
+class KnownCause(NamedTuple):
     """A trouble that brings requests down, as far as it is known."""
 
     owner: str
@@ -42,7 +42,7 @@ class Cause(NamedTuple):
         return self.row is not None and (self.row.remedy not in OBJECT_OF or bool(self.object))
 
 
-class Complaint(NamedTuple):
+class Blame(NamedTuple):
     """A line in which one service says that its call of another went wrong."""
 
     caller: str
@@ -50,15 +50,15 @@ class Complaint(NamedTuple):
 
 
 @dataclass(slots=True)
-class Findings:
+class LogFindings:
     """Everything a policy was shown so far, as facts."""
 
     catalogue: Catalogue
     access: Access | None = None
     pipelines: dict[str, Pipeline] = field(default_factory=dict)
-    causes: dict[Cause, float] = field(default_factory=dict)
+    causes: dict[KnownCause, float] = field(default_factory=dict)
     """With the second of the last line that told of each."""
-    complaints: Counter[Complaint] = field(default_factory=Counter)
+    complaints: Counter[Blame] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
     """Lines about requests that a service itself failed."""
     plain: dict[tuple[str, str], Counter[tuple[str, ...]]] = field(default_factory=dict)
@@ -115,13 +115,13 @@ class Findings:
                 continue
             owner = found.peer if found.received else shown.service
             name = "" if found.name == OWN_SIDE else found.name
-            self._add_cause(Cause(owner, name, found.object), shown.line.second)
+            self._add_cause(KnownCause(owner, name, found.object), shown.line.second)
             if found.name == OWN_SIDE and not known:
                 self._add_words(shown)
             return True
         return self._add_plain(shown, known)
 
-    def _add_cause(self, cause: Cause, second: float) -> None:
+    def _add_cause(self, cause: KnownCause, second: float) -> None:
         self.causes[cause] = max(second, self.causes.get(cause, 0.0))
 
     def _add_plain(self, shown: ShownLine, known: bool) -> bool:
@@ -133,7 +133,7 @@ class Findings:
             if line.role in CALL_ROLES and shown.line.context is not None:
                 self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
             if line.role in CALL_ROLES:
-                self.complaints[Complaint(shown.service, line.callee)] += 1
+                self.complaints[Blame(shown.service, line.callee)] += 1
             elif line.role in OWN_FAILURES:
                 self.failing[shown.service] += 1
         return line.role in CALL_ROLES or line.role in OWN_FAILURES
@@ -169,7 +169,7 @@ class Findings:
         self.plain.clear()
         self.flat.clear()
 
-    def known_causes(self, since: dict[Cause, float]) -> Iterator[Cause]:
+    def known_causes(self, since: dict[KnownCause, float]) -> Iterator[KnownCause]:
         """Causes that lines tell of, those that were ended only if lines have told of them since then."""
         for cause, second in self.causes.items():
             if second >= since.get(cause, 0.0):
