@@ -50,7 +50,7 @@ RAW = [
 
 
 @dataclass
-class TellingCounts:
+class ObservedLaws:
     """What came of the calls at one door."""
 
     door: str
@@ -88,7 +88,7 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def running(tally: TellingCounts, *words: str, may_end: bool = False) -> Iterator[Running]:
+def running(tally: ObservedLaws, *words: str, may_end: bool = False) -> Iterator[Running]:
     """A command that serves; what it logs is searched for tracebacks when it ends."""
     command = [sys.executable, "-m", "warroom", *words]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -137,7 +137,7 @@ def encoded(body: object) -> bytes:
 # -- Python -----------------------------------------------------------------------------------------
 
 
-def python(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def python(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Every public function, with arguments of all types."""
     values = [*VALUES, b"x", (), set(), range(3), object(), int, complex(1, 2), {1: 2}, warroom.ToolCall("ignore"),
               warroom.parse_spec(SPEC), warroom.policy_set("logs", "expert")]  # fmt: skip
@@ -189,7 +189,7 @@ def episode(url: str) -> str:
 
 
 @contextmanager
-def beside(tally: TellingCounts, url: str) -> Iterator[None]:
+def beside(tally: ObservedLaws, url: str) -> Iterator[None]:
     """Plays one episode after another meanwhile; none may differ from the first."""
     alone, ended = episode(url), threading.Event()
 
@@ -228,7 +228,7 @@ SIMPLE = ("text/plain", "application/x-www-form-urlencoded", "")
 
 
 def posted(
-    tally: TellingCounts, client: httpx.Client, url: str, body: bytes, kind: str = "application/json"
+    tally: ObservedLaws, client: httpx.Client, url: str, body: bytes, kind: str = "application/json"
 ) -> httpx.Response | None:
     """Post a body and count the answer."""
     tally.calls += 1
@@ -245,7 +245,7 @@ def posted(
     return answer
 
 
-def http(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def http(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Bodies of every kind to every route of the OpenEnv server."""
     with serving(tally) as url, beside(tally, url), httpx.Client(timeout=PATIENCE) as client:
         for _ in range(calls):
@@ -258,13 +258,13 @@ def http(tally: TellingCounts, rng: random.Random, calls: int) -> None:
 
 
 @contextmanager
-def serving(tally: TellingCounts) -> Iterator[str]:
+def serving(tally: ObservedLaws) -> Iterator[str]:
     """The address of a server of log triage."""
     with running(tally, "serve", "--env", "logs", "--port", "0") as server:
         yield server.address
 
 
-def websocket(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def websocket(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Frames of every kind; each is answered by a frame, and a socket that is closed is opened again."""
     with serving(tally) as url, beside(tally, url):
         while tally.calls < calls:
@@ -272,7 +272,7 @@ def websocket(tally: TellingCounts, rng: random.Random, calls: int) -> None:
                 _send_frames(tally, rng, calls, line)
 
 
-def _send_frames(tally: TellingCounts, rng: random.Random, calls: int, line: ClientConnection) -> None:
+def _send_frames(tally: ObservedLaws, rng: random.Random, calls: int, line: ClientConnection) -> None:
     """Send frames until there were enough, or the server closes the socket."""
     while tally.calls < calls:
         frame = _frame(rng)
@@ -327,7 +327,7 @@ def _request(rng: random.Random, number: int) -> dict[str, Any]:
     return request | {"id": number} if rng.random() < 0.8 else request
 
 
-def mcp_stdio(tally: TellingCounts, rng: random.Random, calls: int, words: Sequence[str] = ("--env", "logs")) -> None:
+def mcp_stdio(tally: ObservedLaws, rng: random.Random, calls: int, words: Sequence[str] = ("--env", "logs")) -> None:
     """Lines to a server on standard input; each that is no notification is answered by a line."""
     command = [sys.executable, "-m", "warroom", "mcp", *words]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -384,7 +384,7 @@ def mcp_stdio(tally: TellingCounts, rng: random.Random, calls: int, words: Seque
 ACCEPTED = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
-def mcp_http(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def mcp_http(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Requests of a session over HTTP, and of sessions that there are not; another session notices nothing."""
     with running(tally, "mcp", "--env", "logs", "--http", "--port", "0") as server:
         url = server.address
@@ -414,7 +414,7 @@ def _look(client: httpx.Client, url: str, session: str) -> str:
 # -- the page ---------------------------------------------------------------------------------------
 
 
-def page(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def page(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Events of the page with values that no widget sends; each that is taken is answered by its end."""
     with running(tally, "ui", "--port", "0", "--no-open") as server, httpx.Client(timeout=PATIENCE) as client:
         url, _, token = server.address.partition("/?token=")
@@ -435,7 +435,7 @@ def page(tally: TellingCounts, rng: random.Random, calls: int) -> None:
                 _await_end(tally, client, f"{url}/gradio_api/queue/data", str(body["session_hash"]))
 
 
-def _await_end(tally: TellingCounts, client: httpx.Client, url: str, visitor: str) -> None:
+def _await_end(tally: ObservedLaws, client: httpx.Client, url: str, visitor: str) -> None:
     try:
         text = client.get(url, params={"session_hash": visitor}).text
     except httpx.HTTPError as error:
@@ -456,7 +456,7 @@ SHARED = {
 """Routes of a host, and what their bodies hold."""
 
 
-def host(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def host(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Bodies of every kind from the client of one seat; the client of the other has its turn, and notices nothing."""
     seats = ("--env", "fleet", "--seats", "sre,oversight", "--port", "0")
     with running(tally, "host", *seats) as server, httpx.Client(timeout=PATIENCE) as client:
@@ -489,7 +489,7 @@ def _news(client: httpx.Client, url: str, ticket: str) -> dict[str, Any]:
     return found
 
 
-def mcp_join(tally: TellingCounts, rng: random.Random, calls: int) -> None:
+def mcp_join(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
     """Lines to an MCP server that plays a seat of a shared incident, to its end and beyond."""
     words = ("host", "--env", "fleet", "--seats", "oversight", "--policy", "expert", "--port", "0")
     with running(tally, *words, may_end=True) as server:
@@ -497,21 +497,21 @@ def mcp_join(tally: TellingCounts, rng: random.Random, calls: int) -> None:
         mcp_stdio(tally, rng, calls, ("--join", code, "--seat", "oversight", "--url", server.address))
 
 
-DOORS: dict[str, tuple[Callable[[TellingCounts, random.Random, int], None], float]] = {
+DOORS: dict[str, tuple[Callable[[ObservedLaws, random.Random, int], None], float]] = {
     "python": (python, 0.2), "http": (http, 0.15), "websocket": (websocket, 0.2), "mcp_stdio": (mcp_stdio, 0.1),
     "mcp_http": (mcp_http, 0.1), "page": (page, 0.1), "host": (host, 0.1), "mcp_join": (mcp_join, 0.05),
 }  # fmt: skip
 """Each door, and its share of the calls."""
 
 
-def attack(door: str, calls: int, seed: int = 0) -> TellingCounts:
+def attack(door: str, calls: int, seed: int = 0) -> ObservedLaws:
     """Send that many calls to one door, and count what came of them."""
-    tally = TellingCounts(door)
+    tally = ObservedLaws(door)
     DOORS[door][0](tally, random.Random(f"{seed} {door}"), calls)
     return tally
 
 
-def line_of(tally: TellingCounts) -> str:
+def line_of(tally: ObservedLaws) -> str:
     """The counts of a door, as the command prints them."""
     failed = f"{tally.server_errors} errors, {tally.unanswered} unanswered, {tally.noticed} noticed"
     answers = ", ".join(f"{kind} {count}" for kind, count in tally.answers.most_common())

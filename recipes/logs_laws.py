@@ -6,13 +6,13 @@ python recipes/logs_laws.py [incidents] [first]
 import sys
 from collections import Counter
 
-from warroom.evals.audit.logs.telling import LAWS, TIERS, TellingCounts, incident_of, violations
+from warroom.evals.audit.logs.telling import LAWS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 
 
 def main(incidents: int, first: int) -> None:
     """Print the violations of each law, and what is counted over all incidents."""
-    broken, tally = Counter[str](), TellingCounts()
+    broken, tally = Counter[str](), ObservedLaws()
     for number in range(first, first + incidents):
         env = incident_of(number)
         tally.add(env)

@@ -23,9 +23,9 @@ from serve_players import (
     ECHO,
     WARROOM,
     Lean,
+    ObservedLaws,
     Script,
     Server,
-    TellingCounts,
     asked,
     crowd,
     opened,
@@ -119,7 +119,7 @@ async def all_at_once(server: Server, sessions: int, seconds: float, quick: bool
         await asyncio.gather(*(client.__aenter__() for client in clients[first : first + 50]))
     memory.append(server.memory())
     opening = time.perf_counter() - begun
-    tallies = [TellingCounts() for _ in clients]
+    tallies = [ObservedLaws() for _ in clients]
     until = time.perf_counter() + seconds
     await asyncio.gather(*(play_on(clients[i], parts[env], tallies[i], i, until) for i, env in enumerate(seats)))
     memory.append(server.memory())
@@ -127,13 +127,13 @@ async def all_at_once(server: Server, sessions: int, seconds: float, quick: bool
     await asyncio.gather(*(client.__aexit__() for client in clients))
 
 
-async def play_on(client: Lean, parts: list[Script], tally: TellingCounts, turn: int, until: float) -> None:
+async def play_on(client: Lean, parts: list[Script], tally: ObservedLaws, turn: int, until: float) -> None:
     while time.perf_counter() < until:
         await play(client, parts[turn % len(parts)], tally, True, until)
         turn += 1
 
 
-def report(tallies: list[TellingCounts], memory: list[float], opening: float, seconds: float) -> None:
+def report(tallies: list[ObservedLaws], memory: list[float], opening: float, seconds: float) -> None:
     steps, waits = sorted(tally.steps for tally in tallies), [wait for tally in tallies for wait in tally.waits]
     even = sum(steps) ** 2 / (len(steps) * sum(step * step for step in steps) or 1)
     least, median, most = steps[0], steps[len(steps) // 2], steps[-1]
@@ -241,7 +241,7 @@ async def killed_client(server: Server, sessions: int) -> None:
         victim = psutil.Popen([sys.executable, __file__, "--victim", server.url, str(sessions)], stdout=-1, text=True)
         assert victim.stdout.readline() == "playing\n"
         held = server.standing()["files"] - before["files"]
-        tally = TellingCounts()
+        tally = ObservedLaws()
         await play(beside, parts[1], tally, True, time.perf_counter() + PLENTY)
         victim.kill()
         victim.wait()
@@ -267,7 +267,7 @@ def victim(url: str, sessions: int) -> None:
             await client.answer(parts[0].messages[0])
         print("playing", flush=True)
         until = time.perf_counter() + PLENTY
-        await asyncio.gather(*(play_on(client, parts, TellingCounts(), 0, until) for client in clients))
+        await asyncio.gather(*(play_on(client, parts, ObservedLaws(), 0, until) for client in clients))
 
     asyncio.run(play_forever())
 

@@ -109,7 +109,7 @@ def scripts(env: str, many: int, seat: str = "") -> list[Script]:
 
 
 @dataclass
-class TellingCounts:
+class ObservedLaws:
     """What a player met."""
 
     steps: int = 0
@@ -177,7 +177,7 @@ class OpenEnvs:
 CLIENTS = {"lean": Lean, "openenv": OpenEnvs}
 
 
-async def play(client: Any, script: Script, tally: TellingCounts, strict: bool, until: float) -> None:
+async def play(client: Any, script: Script, tally: ObservedLaws, strict: bool, until: float) -> None:
     """Play an incident to its end, or to the end of the time."""
     for message, page in zip(script.messages, script.pages, strict=True):
         begun = time.perf_counter()
@@ -195,9 +195,9 @@ async def play(client: Any, script: Script, tally: TellingCounts, strict: bool, 
 
 async def crowd(
     url: str, parts: list[Script], sessions: int, seconds: float, kind: Any, strict: bool
-) -> list[TellingCounts]:
+) -> list[ObservedLaws]:
     """Sessions that all play for some seconds, once all of them are open."""
-    tallies = [TellingCounts() for _ in range(sessions)]
+    tallies = [ObservedLaws() for _ in range(sessions)]
     clients = [kind(url) for _ in tallies]
     for client in clients:
         await client.__aenter__()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, TellingCounts, incident_of, violations
+from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 from warroom.sim.outages import REMEDIES
@@ -22,7 +22,7 @@ def test_what_is_told_in_several_places_agrees_and_names_what_there_is(tier: str
 
 @pytest.mark.slow
 def test_pages_are_as_noisy_as_declared_and_every_remedy_is_right_at_times() -> None:
-    tally = TellingCounts()
+    tally = ObservedLaws()
     for number in range(6 * INCIDENTS):
         tally.add(incident_of(number))
     for tier in TIERS:

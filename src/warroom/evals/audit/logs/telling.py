@@ -172,7 +172,7 @@ def _tells_of_harm(env: LogsEnv, service: int, trace: str) -> bool:
 
 
 @dataclass(slots=True)
-class TellingCounts:
+class ObservedLaws:
     """What is counted over incidents."""
 
     incidents: int = 0
