@@ -12,7 +12,7 @@ from sources import modules
 RETIRED = frozenset(
     """
     Arm Asked Cast Chosen Declined Desk Dial Entrant Exchange FleetPage Here Host Language Lexicon Note Notice Oddity
-    Place Plot Probes Reading Rota Setting Shelf Shift Shorthand ObservedLaws Thinker Told Trap LEAVING
+    Place Plot Probes Reading Rota Setting Shelf Shift Shorthand Tally Thinker Told Trap LEAVING
     answered_together bystander burn colleagues cure deed deeds dial digest felt happen happened heal healed hushed
     language languages lexicon mend mended mends nats oddities phrase portions promise remember shorthand stranger
     strangers thinker thinker_of trajectory_digest understand unmet
