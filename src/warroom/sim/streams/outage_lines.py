@@ -7,7 +7,7 @@ either level and as often.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from warroom.core.splits import Split
@@ -67,8 +67,10 @@ class ReadOutage(NamedTuple):
     """Whether it is told by the one that suffers from the outage of its caller."""
 
 
-class _OutagePattern(NamedTuple):
-    line: re.Pattern[str]
+class _OutageText(NamedTuple):
+    text: str
+    fixed: str
+    """The longest part without a slot: few other lines have it, so few patterns are tried, or compiled at all."""
     name: str
     outcome: Outcome
 
@@ -76,6 +78,7 @@ class _OutagePattern(NamedTuple):
 _SLOTS = {"object": r"(?P<object>\S+?)", "peer": r"(?P<peer>[\w-]+)", "other": r"\S+?"}
 
 
+@cache
 def _pattern(text: str) -> re.Pattern[str]:
     named: set[str] = set()
 
@@ -89,28 +92,39 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", slot, re.escape(text)))
 
 
-def _patterns() -> Iterator[_OutagePattern]:
+@cache
+def _texts() -> tuple[_OutageText, ...]:
+    return tuple([
+        _OutageText(line[2:], max(re.split(r"\{\w+\}", line[2:]), key=len), name, outcome)
+        for name, outcome, lines in _told() for line in lines
+    ])  # fmt: skip
+
+
+class _OutageLines(NamedTuple):
+    name: str
+    outcome: Outcome
+    lines: tuple[str, ...]
+
+
+def _told() -> Iterator[_OutageLines]:
     for table in WORDINGS.values():
         for (name, _), wording in table.items():
-            yield from [_OutagePattern(_pattern(text[2:]), name, "harmful") for text in wording.harmful]
-            yield from [_OutagePattern(_pattern(text[2:]), name, "coped") for text in wording.coped]
+            yield _OutageLines(name, "harmful", wording.harmful)
+            yield _OutageLines(name, "coped", wording.coped)
     for openings in OPENINGS.values():
-        for (object_kind, _), texts in openings.items():
-            yield from [_OutagePattern(_pattern(text[2:]), object_kind, "opening") for text in texts]
+        for (object_kind, _), lines in openings.items():
+            yield _OutageLines(object_kind, "opening", lines)
     for operator in OPERATOR.values():
-        for remedy, texts in operator.items():
-            yield from [_OutagePattern(_pattern(text[2:]), remedy, "operator") for text in texts]
-
-
-_PATTERNS = tuple(_patterns())
+        for remedy, lines in operator.items():
+            yield _OutageLines(remedy, "operator", lines)
 
 
 @lru_cache(maxsize=8192)
 def read_outage(message: str) -> tuple[ReadOutage, ...]:
     """The inverse of the tables: all that a line may tell of outages; none for a line about anything else."""
     found = []
-    for line, name, outcome in _PATTERNS:
-        if match := line.fullmatch(message):
+    for text, fixed, name, outcome in _texts():
+        if fixed in message and (match := _pattern(text).fullmatch(message)):
             groups = match.groupdict()
             base = name.removesuffix(f" {RECEIVED}")
             found.append(ReadOutage(base, outcome, groups.get("object") or "", groups.get("peer") or "", base != name))

@@ -1,8 +1,7 @@
 """The inverse of the tables: what a line of log tells, whoever wrote it and in whatever words."""
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from warroom.sim.streams.component import KINDS
@@ -17,11 +16,14 @@ class ReadLine(NamedTuple):
     """The service that it speaks of; empty if none."""
 
 
-class _TemplatePattern(NamedTuple):
-    line: re.Pattern[str]
+class _TemplateText(NamedTuple):
+    text: str
+    fixed: str
+    """The longest part without a slot: few other lines have it, so few patterns are tried, or compiled at all."""
     role: Role
 
 
+@cache
 def _pattern(text: str) -> re.Pattern[str]:
     named: set[str] = set()
 
@@ -39,19 +41,18 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", slot, re.escape(text)))
 
 
-def _patterns() -> Iterator[_TemplatePattern]:
-    for kind in KINDS.values():
-        for templates in kind.values():
-            yield from [_TemplatePattern(_pattern(template.text), template.role) for template in templates.templates]
-
-
-_PATTERNS = tuple(_patterns())
+@cache
+def _texts() -> tuple[_TemplateText, ...]:
+    return tuple([
+        _TemplateText(template.text, max(re.split(r"\{\w+\}", template.text), key=len), template.role)
+        for kind in KINDS.values() for templates in kind.values() for template in templates.templates
+    ])  # fmt: skip
 
 
 @lru_cache(maxsize=8192)
 def read_line(message: str) -> ReadLine | None:
     """The event that a line tells of; None for a line about resources or outages."""
-    for line, role in _PATTERNS:
-        if match := line.fullmatch(message):
+    for text, fixed, role in _texts():
+        if fixed in message and (match := _pattern(text).fullmatch(message)):
             return ReadLine(role, match.groupdict().get("callee") or "")
     return None

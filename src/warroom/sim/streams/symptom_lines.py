@@ -5,8 +5,7 @@ wait for it or take long over it, as they do behind any other trouble as well.
 """
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -401,19 +400,19 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{\w+\\\}", r"\\d+", escaped))
 
 
-def _patterns() -> Iterator[_Pattern]:
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    found = []
     for mechanism, wordings in chain.from_iterable(table.items() for table in SYMPTOMS.values()):
-        yield from [_Pattern(_pattern(line.text), mechanism, "state") for line in wordings.state]
-        yield from [_Pattern(_pattern(line.text), mechanism, "strain") for line in wordings.strain]
-
-
-_PATTERNS = tuple(_patterns())
+        found += [_Pattern(_pattern(line.text), mechanism, "state") for line in wordings.state]
+        found += [_Pattern(_pattern(line.text), mechanism, "strain") for line in wordings.strain]
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)
 def read_symptom(message: str) -> ReadSymptom | None:
     """The inverse of the tables: what a line tells of a resource; None if it tells of none."""
-    for pattern, mechanism, tells in _PATTERNS:
+    for pattern, mechanism, tells in _patterns():
         if match := pattern.fullmatch(message):
             return ReadSymptom(mechanism, tells, match.groupdict().get("callee", ""))
     return None
