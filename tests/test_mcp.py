@@ -192,7 +192,7 @@ def test_schemas_hold_the_incidents_own_names_and_a_client_hears_when_they_chang
 
 def test_open_values_leave_the_names_of_the_incident_out_of_the_schemas() -> None:
     async def script(player: Player) -> None:
-        assert await player.enums("metrics") == {"service": None, "since": None}
+        assert await player.enums("series") == {"service": None, "since": None}
         assert (await player.enums("start_incident"))["tier"] == ["easy", "medium", "hard"]
 
     in_memory(script, offer(open_values=True))
@@ -203,7 +203,19 @@ def test_open_values_leave_the_names_of_the_incident_out_of_the_schemas() -> Non
     [
         (
             "fleet",
-            {"metrics", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"},
+            {
+                "metrics",
+                "series",
+                "logs",
+                "traces",
+                "alerts",
+                "record",
+                "charter",
+                "diff",
+                "running",
+                "approvals",
+                "calendar",
+            },
         ),
         ("logs", set()),
         ("tickets", set()),

@@ -275,7 +275,7 @@ def hostile() -> Episode:
     session.step(ToolCall("get_article", {"id": session.env.truth()["gold"][0]}))
     answer = {"resolution": PAYLOAD, "citations": [PAYLOAD], "confidence": 0.5, "escalate": False}
     session.step(ToolCall("submit_resolution", answer))
-    return session.result(PAYLOAD)
+    return session.result("".join([letter for letter in PAYLOAD if letter.isprintable()]))
 
 
 @pytest.mark.slow

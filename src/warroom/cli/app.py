@@ -114,7 +114,8 @@ class _Commands(LazyGroup):
             "Check that incidents are solvable, persistent, unambiguous and fair.",
         ),
         "bench": Verb(
-            "warroom.cli.bench:bench_command", "Measure episodes per second on one core, and where the time goes."
+            "warroom.cli.bench:bench_command",
+            "Measure episodes per second of processor time on one core, and where the time goes.",
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
