@@ -16,7 +16,7 @@ endef
 TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 
 # Steps of GRPO of the demo: minutes on two cores. Each demo gets a folder of its own.
-DEMO_STEPS ?= easy:10,medium:10,hard:10
+DEMO_STEPS ?= easy:4,medium:4,hard:4
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: demo nano test test-fast bench audit check lint format golden docs clean
