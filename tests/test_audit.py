@@ -16,6 +16,7 @@ from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.logs.rubric import SEVERITY
 from warroom.evals.audit.bars import BARS
 from warroom.evals.audit.outcomes import Candidate, incidents, play_all, play_episode
 from warroom.evals.audit.run import Audit, repeated_payments, run_audit
@@ -121,7 +122,7 @@ def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
     points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries if row.tier == "hard"}
     assert points["other_order"] == points["oracle"] > points["after_waits"] > points["without_severity"]
-    assert points["without_severity"] == pytest.approx(points["oracle"] - 15)
+    assert points["without_severity"] == pytest.approx(points["oracle"] - SEVERITY)
     # Below 0 where nobody stops the abuse, so that the incident stays open.
     assert max(points[name] for name in ("without_team", "wrong_team", "without_root")) <= 0
     assert points["wrong_root_first"] < 0

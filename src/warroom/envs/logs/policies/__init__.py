@@ -1,5 +1,6 @@
 """Scripted policies of log triage: naive ones that a trained model has to beat, and an expert that reads."""
 
+from functools import partial
 from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
@@ -26,9 +27,7 @@ class EitherPolicy:
 
 
 def _either(name: str) -> PolicyFactory:
-    def make(brief: Brief, rng: Random) -> EitherPolicy:
-        return EitherPolicy(name, brief, rng)
-
+    make = partial(EitherPolicy, name)  # not a closure: sets of policies are pickled
     make.__doc__ = DRAWN[name].__doc__
     return make
 
