@@ -16,6 +16,8 @@ from warroom.evals.audit.run import Audit, run_audit
 from warroom.evals.audit.search import SearchBudget
 from warroom.evals.audit.spec import find_audit_spec
 
+LITTLE = 0.05
+"""A score of hardly anything."""
 EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
 RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
@@ -47,10 +49,15 @@ def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
+    """No more than the heuristic.
+
+    Where that one loses points itself, as in the multi-turn mode, the bound is `LITTLE`: whoever does nothing gets 0,
+    and that alone is more.
+    """
     assert not audited(mode).violations and audited(mode).options == {"mode": mode}
     found = {row.policy: row.score.mean for row in audited(mode).summaries if row.kind in ("degenerate", "searched")}
-    heuristic = scores(mode)["heuristic"]
-    assert {name: score for name, score in found.items() if score > min(MAX_BLIND_SCORE + 0.05, heuristic)} == {}
+    bound = min(MAX_BLIND_SCORE, max(LITTLE, scores(mode)["heuristic"]))
+    assert {name: score for name, score in found.items() if score > bound} == {}
 
 
 @pytest.mark.slow
