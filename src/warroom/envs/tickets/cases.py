@@ -292,9 +292,8 @@ class _CaseWriter:
         cell = drawn.cell
         word, noun = cell.domain.version, cell.domain.noun
         out = [
-            Utterance(
-                "complaint", {"complaint": rng.choice(cell.complaint.plain[split][1:])}
-            ),  # past cases have the first
+            # Past cases have the first.
+            Utterance("complaint", {"complaint": rng.choice(cell.complaint.plain[split][1:])}),
             Utterance("clue", {"clue": rng.choice(cell.cause.clue[split])}),
             self.asset_message(),
         ]
@@ -361,17 +360,15 @@ class _CaseWriter:
         left.sort(key=lambda content: content.product == self.drawn.cell.product and content.status == APPROVED)
         counts = Counter({cell.cause_id: 0 for cell in self.family()})
         counts.update([cause for cause in map(self.cause_of, chosen) if cause])
-        while left and len(chosen) < size:
+        while counts and len(chosen) < size:
             rarest = min(counts, key=lambda cause: (counts[cause], rng.random()))
             found = next((content for content in reversed(left) if self.cause_of(content) == rarest), None)
             if found is None:
                 del counts[rarest]
-                if not counts:
-                    break
-                continue
-            counts[rarest] += 1
-            left.remove(found)
-            chosen.append(found)
+            else:
+                counts[rarest] += 1
+                left.remove(found)
+                chosen.append(found)
         ids = [content.id for content in chosen]
         if len(ids) < size:
             ids += rng.sample([id for id in known if id not in ids], min(size, len(known)) - len(ids))
