@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from warroom.cli.audit import audit_command
 from warroom.core.rng import stream
-from warroom.core.scenario import TIERS
 from warroom.envs import suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import FleetEnv
@@ -40,7 +39,7 @@ class Played(NamedTuple):
     tiers: tuple[str, ...]
 
 
-PLAYED = {"fleet": Played("core", ("easy", "hard")), "logs": Played("full", TIERS)}
+PLAYED = {"fleet": Played("core", ("easy", "hard")), "logs": Played("full", ("easy",))}
 """A full audit of the fleet takes an hour; what is exact shows in few incidents."""
 FLEET, LOGS = find_audit_spec("fleet"), find_audit_spec("logs")
 every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lambda audit_spec: audit_spec.env)
@@ -120,7 +119,7 @@ def test_a_single_scenario_that_a_constant_answer_solves_is_named() -> None:
 @pytest.mark.slow
 def test_of_one_mistake_the_rubric_takes_what_it_says() -> None:
     """A right root at the wrong door is worth nothing; a slip of the severity costs its credit, waiting its minutes."""
-    points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries if row.tier == "hard"}
+    points = {row.policy: row.points_wrong.mean for row in audited("logs").summaries}
     assert points["other_order"] == points["oracle"] > points["after_waits"] > points["without_severity"]
     assert points["without_severity"] == pytest.approx(points["oracle"] - SEVERITY)
     # Below 0 where nobody stops the abuse, so that the incident stays open.

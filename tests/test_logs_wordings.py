@@ -198,8 +198,8 @@ SCENARIOS = ("single_crash", "cascading_failure", "silent_degradation", "mislead
              "false_alarm", "third_party_outage", "security_incident")  # fmt: skip
 TIERS = ("easy", "medium", "hard")
 INCIDENTS_A_CELL, MOST_PAGES = 3, 0.06
-"""Of the pages that may hold one run of five words: 5 % were measured, for first lines of pages are of gateways;
-2 % is the aim."""
+"""Of the pages that may hold one run of five words: 27 of 564 were measured (4.8 %), for first lines of pages are of
+gateways; the aim of 2 % is missed."""
 
 
 def page_runs(page: str) -> set[str]:
