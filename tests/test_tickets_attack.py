@@ -27,8 +27,8 @@ BARS = {
 TELLING = {
     "several_articles": "shape 0.88 and 0.90, words 0.97 in both wordings: supplements stand mostly where they hold",
     "past_case": "shape 0.93 and 0.94, words 0.93 and 0.94: most past cases on the page are right",
-    "poisoned": "shape 0.87 and 0.84, words 0.95 and 0.94: the right article holds the poison",
-    "stale": "shape 0.66 and 0.69, words 0.69 and 0.68",
+    "poisoned": "shape 0.87 and 0.84, words 0.95 and 0.94; why is not known",
+    "stale": "shape 0.66 and 0.69, words 0.69 and 0.68; why is not known",
 }
 """Kinds of tickets in which a learner that knows the kind finds the right document, with the areas that it reaches."""
 POOLED = ("several_articles", "past_case")
