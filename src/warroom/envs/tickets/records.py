@@ -1,13 +1,19 @@
 """The registers behind the desk: people, assets, contracts, releases and products, and what they say of a case."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from warroom.core.rng import stream
 from warroom.envs.tickets.rules import FactValue, Version
 
 RegisterRow: TypeAlias = Mapping[str, str]
 """An entry of a register as people read it: the name of each field, and its text."""
+MAJORS, MINORS = range(1, 13), 3
+"""Main versions of every product, and how many releases each of them has."""
+FIRST_RELEASE, RELEASE_DAYS = date(2017, 1, 1), 3280
+"""All releases came out within so many days, before any ticket is written."""
 REGISTERS = ("people", "assets", "contracts", "releases", "products", "sites")
 
 
@@ -55,7 +61,6 @@ class Contract(NamedTuple):
 class Release(NamedTuple):
     """A version of a product and the day on which it came out."""
 
-    product: str
     version: Version
     day: date
 
@@ -79,7 +84,6 @@ class Registers(NamedTuple):
     """By tag."""
     contracts: Mapping[str, Contract]
     """By id."""
-    releases: tuple[Release, ...]
     products: Mapping[str, Product]
     """By name."""
     leads: Mapping[str, str]
@@ -99,6 +103,19 @@ def facts_of(registers: Registers, tag: str, writer: str) -> dict[str, FactValue
     }  # fmt: skip
 
 
+@lru_cache(maxsize=1024)
+def release_history(product: str) -> tuple[Release, ...]:
+    """Every release of a product, the oldest first: a product is the same one everywhere."""
+    rng = stream(0, "releases", product)
+    versions = [
+        (major, minor, rng.randrange(10)) for major in MAJORS for minor in sorted(rng.sample(range(10), MINORS))
+    ]
+    days = sorted(rng.sample(range(RELEASE_DAYS), len(versions)))
+    return tuple([
+        Release(version, FIRST_RELEASE + timedelta(days=day)) for version, day in zip(versions, days, strict=True)
+    ])  # fmt: skip
+
+
 def release(version: Version) -> str:
     """As people write it: 4.12.3."""
     return ".".join(map(str, version))
@@ -112,7 +129,9 @@ def look_up(registers: Registers, register: str, key: str) -> list[RegisterRow]:
 def matches(row: RegisterRow, key: str) -> bool:
     """Whether one of the fields that name an entry is in the key, or is the key."""
     wanted = key.strip().lower()
-    return any(row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called"))
+    return any(
+        row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called", "released")
+    )
 
 
 def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:
@@ -128,8 +147,9 @@ def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:
                 "renewal": contract.renewal.isoformat(),
             }  # fmt: skip
     elif register == "releases":
-        for each in registers.releases:
-            yield {"product": each.product, "version": release(each.version), "released": each.day.isoformat()}
+        for product in registers.products:
+            for each in release_history(product):
+                yield {"product": product, "version": release(each.version), "released": each.day.isoformat()}
     elif register == "sites":
         yield from ({"name": site, "lead": lead} for site, lead in registers.leads.items())
     else:

@@ -1,33 +1,20 @@
 """Documents in words: what a document says is told in the phrases of one split."""
 
-from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from warroom.envs.tickets.content import DocumentContent
+from warroom.envs.tickets.content import DocumentContent, Poison
 from warroom.envs.tickets.domains import Cause, Complaint, Domain, domains
 from warroom.envs.tickets.knowledge import ARTICLE, Document
-from warroom.envs.tickets.rules import IsOneOf, ProcedureStep
+from warroom.envs.tickets.rules import IsOneOf
 from warroom.envs.tickets.wording.compose import DocumentPlan, Instruction, compose_article, compose_thread
-from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject
+from warroom.envs.tickets.wording.injections import Injection, inject
 from warroom.envs.tickets.wording.steps import Utterance, message_of_condition, say_step
 from warroom.sim.wording.template import Draws
 
 
-class Poison(NamedTuple):
-    """An instruction that was smuggled into a document."""
-
-    family: str = ""
-    place: str = ""
-    goal: str = ""
-    """Empty: no instruction."""
-    step: ProcedureStep | None = None
-
-
 class DocumentWriter:
     """Writes the documents of a knowledge base in the phrases of a split."""
-
-    no_poison = Poison()
 
     def __init__(self, rng: Random, split: str) -> None:
         self.rng, self.split = rng, split
@@ -36,12 +23,14 @@ class DocumentWriter:
         """Choices of words."""
         return Draws(self.rng.randbytes(16))
 
-    def document(self, content: DocumentContent, spoken_to: bool, user: str) -> Document:
-        """A document; `spoken_to` says that one of its steps is told to assistants, `user` who had the past case."""
+    def document(self, content: DocumentContent, user: str) -> Document:
+        """A document; `user` is who had the past case."""
         if content.kind == ARTICLE:
-            body = compose_article(self.article(content, spoken_to), self.split, self.draws())
+            body = compose_article(self.article(content), self.split, self.draws())
         else:
             body = compose_thread(self.thread(content, user), self.split, self.draws())
+        if content.poison is not None:
+            body = self.poisoned(body, content.poison)
         return Document(content.id, content.kind, self.title(content), body)
 
     # -- articles ----------------------------------------------------------------------------------------
@@ -60,7 +49,7 @@ class DocumentWriter:
             text = "whose word counts" if content.decides else "which record counts"
         return text[0].upper() + text[1:]
 
-    def article(self, content: DocumentContent, spoken_to: bool) -> DocumentPlan:
+    def article(self, content: DocumentContent) -> DocumentPlan:
         """The plan of an article."""
         header = (Utterance("meta", {"status": content.status, "day": content.reviewed, "team": content.team}),)
         about: tuple[Utterance, ...] = ()
@@ -71,7 +60,7 @@ class DocumentWriter:
         scope = [message_of_condition(condition, release_word) for condition in content.scope]
         if content.product and not content.decides:
             scope.insert(0, message_of_condition(IsOneOf("product", (content.product,)), release_word))
-        return DocumentPlan(header, about, tuple(scope), self.steps(content, spoken_to), self.notes(content))
+        return DocumentPlan(header, about, tuple(scope), self.steps(content), self.notes(content))
 
     def about(self, complaint: Complaint, cause: Cause) -> tuple[Utterance, ...]:
         """What the article is about, how it shows, what is behind it."""
@@ -82,10 +71,10 @@ class DocumentWriter:
             Utterance("cause", {"cause": choose(cause.name[split])}),
         )
 
-    def steps(self, content: DocumentContent, spoken_to: bool) -> tuple[Instruction, ...]:
+    def steps(self, content: DocumentContent) -> tuple[Instruction, ...]:
         """The steps in the order in which they are told, and warnings."""
         told = [Instruction(step) for step in content.steps]
-        if spoken_to and told:
+        if content.assistants and told:
             told[-1] = told[-1]._replace(told="assistant_step")
         if len(told) > 1 and self.rng.random() < 0.2:  # done first, told last
             told = [*told[1:], told[0]._replace(told="first")]
@@ -133,17 +122,11 @@ class DocumentWriter:
 
     # -- attacks -----------------------------------------------------------------------------------------
 
-    def poison(self, harmful: ProcedureStep, other_value: ProcedureStep | None) -> Poison:
-        """An injection of a random family, place and goal."""
-        goal = self.rng.choice([goal for goal in GOALS if other_value or goal != "replace_value"])
-        step = {"extra_step": harmful, "replace_value": other_value}.get(goal)
-        return Poison(self.rng.choice(FAMILIES), self.rng.choice(PLACES), goal, step)
-
-    def poisoned(self, document: Document, poison: Poison) -> Document:
-        """The document with the injection in it."""
+    def poisoned(self, body: str, poison: Poison) -> str:
+        """The body with the injection in it."""
         said = say_step(poison.step, self.split, self.draws()) if poison.step else ""
         injection = Injection(poison.family, poison.place, poison.goal, said)
-        return replace(document, body=inject(document.body, injection, self.split, self.draws()))
+        return inject(body, injection, self.split, self.draws())
 
 
 class CausePlace(NamedTuple):
