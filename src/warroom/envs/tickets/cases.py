@@ -15,18 +15,19 @@ from warroom.envs.tickets.scenario import TicketsTierConfig
 
 STRUCTURE = {
     "several_articles": "several", "past_case": "past_case", "stale": "stale", "contradictory": "contradictory",
-    "poisoned": "poisoned",
+    "poisoned": "poisoned", "missing_fact": "counted",
 }  # fmt: skip
 """The structure of the family that a test needs; the others that have an answer are about ordinary families."""
 UNANSWERED = ("must_escalate", "unanswerable")
-UNANSWERED_MIX = tuple([3 if structure == "plain" else 1 for structure in STRUCTURES])
+UNANSWERED_MIX = tuple([2 if structure == "plain" else 1 for structure in STRUCTURES])
 """Of how many tests that have an answer each structure is: families of tickets without one are as mixed."""
 CONFLICT_SHARE, SAYS_VERSION_SHARE = 0.25, 0.35
 """Shares of tickets that give another release than the register, and that give one at all besides."""
 FLAG_SHARE = 0.3
 """Share of assets with a flag that no policy reserves."""
-HIDDEN_SHARE, SECOND_SHARE = 0.6, 0.35
-"""Shares of tickets with a fact missing in which that is a number, and of others by people who have a second asset."""
+HIDDEN_SHARE, SECOND_SHARE, SECONDS = 0.4, 0.35, 12
+"""Shares of tickets with a fact missing in which that is a number, and of others by people who have a second asset;
+draws of a second asset until it matters which is meant."""
 ATTEMPTS = 60
 """Draws of a case that two readers would settle alike, before it is a fault of the generator."""
 DIFFERENT = 0.3
@@ -166,8 +167,8 @@ class _CaseDraw:
             return (first, *self.bystander(first.asset))
         if self.reference == "tag" or self.rng.random() < HIDDEN_SHARE:
             return (first,)
-        second = self.rival(first.asset)
-        return (first, second) if self.differs(first, second) else ()
+        seconds = (self.rival(first.asset) for _ in range(SECONDS))
+        return next(((first, second) for second in seconds if self.differs(first, second)), ())
 
     def asset(self, product: str, scope: Scope = ()) -> Owned:
         """An asset of the user's domain."""
@@ -228,14 +229,8 @@ class _CaseDraw:
     # -- what is known ---------------------------------------------------------------------------------------
 
     def hidden(self, owned: Sequence[Owned]) -> str:
-        """A count or an amount that a rule of the cell's procedures asks for and the register lacks."""
-        if self.test != "missing_fact" or len(owned) > 1:
-            return ""
-        ids = {id for unit in self.cell.units for id in unit.ids}
-        steps = [step for content in self.related if content.id in ids for step in content.steps]
-        quantities = [step.quantity for step in steps if step.quantity is not None]
-        names = [name for quantity in quantities for name in (quantity.counted, quantity.whole) if name]
-        return self.rng.choice(names) if names else ""
+        """The count that procedures are divided by, if the register lacks it."""
+        return self.family.subject.counted if self.test == "missing_fact" and len(owned) == 1 else ""
 
     def said_version(self, asset: Asset) -> Version:
         """The release that the user gives: another than the register's, past a bound if there is one, or the same."""
@@ -258,7 +253,6 @@ def _is_certain(drawn: DrawnCase) -> bool:
         or found.escalate != (test in UNANSWERED)
         or found.missing
         or bool(found.queue) != (test == "must_escalate")
-        or (test == "missing_fact" and not drawn.hidden and len(drawn.owned) == 1)
     ):
         return False
     return all(_differ(found.facts, facts) for id, facts in drawn.worked_out().items() if id not in found.gold)

@@ -19,9 +19,10 @@ from warroom.envs.tickets.procedures import draw_parts, draw_step, draw_steps
 from warroom.envs.tickets.rules import ProcedureStep, Quantity, Scope
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES
 
-STRUCTURES = ("plain", "several", "past_case", "stale", "contradictory", "poisoned")
-"""What is special about the documents of a family; every knowledge base has each."""
-MIX = (8, 3, 3, 4, 3, 4)
+STRUCTURES = ("plain", "counted", "several", "past_case", "stale", "contradictory", "poisoned")
+"""What is special about the documents of a family; every knowledge base has each. `counted`: who a procedure is for
+depends on one count, the same for all."""
+MIX = (6, 3, 3, 3, 4, 3, 4)
 """How often a family gets each of them, beyond one of each."""
 PREFIX = {ARTICLE: "KB", TICKET: "TKT", INCIDENT: "INC"}
 FIRST_ID, IDS = 10000, 90000
@@ -80,6 +81,8 @@ class Subject(NamedTuple):
     products: tuple[str, ...]
     follow: str
     """The procedure that all of its procedures end with; empty if there is none."""
+    counted: str
+    """The count that all of its procedures are divided by; empty if there is none."""
 
 
 class Surroundings(NamedTuple):
@@ -165,8 +168,8 @@ class FamilyBuilder:
     def fill(self, cell: TroubleCell, siblings: list[tuple[ProcedureStep, ...]], gap: bool) -> None:
         """The procedures of a cell; `siblings` are those on the same cause so far."""
         scopes: list[Scope] = [()]
-        if gap or self.chance(SPLIT_SHARE):
-            scopes = list(draw_parts(self.rng, cell.domain, self.around.sites))
+        if gap or self.subject.counted or self.chance(SPLIT_SHARE):
+            scopes = list(draw_parts(self.rng, cell.domain, self.around.sites, self.subject.counted))
             self.rng.shuffle(scopes)
         if gap:
             cell.gap = scopes.pop()
@@ -199,7 +202,9 @@ class FamilyBuilder:
         rng, poisoned = self.rng, self.subject.structure == "poisoned"
         steps = draw_steps(rng, cell.cause.steps, siblings)
         siblings.append(steps)
-        past = self.subject.structure == "past_case" or (self.subject.structure == "plain" and self.chance(PAST_SHARE))
+        past = self.subject.structure == "past_case" or (
+            self.subject.structure in ("plain", "counted") and self.chance(PAST_SHARE)
+        )
         kind = rng.choice((TICKET, INCIDENT)) if past and status == APPROVED else ARTICLE
         teams = cell.domain.teams
         return self.add(DocumentContent(

@@ -167,7 +167,9 @@ class _Skeleton:
             if structure == "contradictory" or self.rng.random() < DECIDES_SHARE:
                 self.deciding.setdefault(product.name, self.rng.choice(domain.teams))
         follow = self.rng.choice(domain.follow_ups).name if structure == "several" else ""
-        return Subject(group, structure, domain, complaint, tuple([product.name for product in products]), follow)
+        counted = self.rng.choice(list(domain.counts)) if structure == "counted" else ""
+        names = tuple([product.name for product in products])
+        return Subject(group, structure, domain, complaint, names, follow, counted)
 
 
 class _PolicyBuilder:

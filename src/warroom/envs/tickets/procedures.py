@@ -98,9 +98,9 @@ def _quantity(rng: Random, template: StepTemplate) -> Quantity:
     return Quantity(base, each, template.counted, rng.choice(CAPS), template.whole)
 
 
-def draw_parts(rng: Random, domain: Domain, sites: Sequence[str]) -> tuple[Scope, Scope]:
-    """Two scopes that exclude one another and leave nobody out."""
-    axis = rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
+def draw_parts(rng: Random, domain: Domain, sites: Sequence[str], axis: str = "") -> tuple[Scope, Scope]:
+    """Two scopes that exclude one another and leave nobody out, by the fact `axis`, or by any."""
+    axis = axis or rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
     if axis in ("site", "tier"):
         value = rng.choice(sites if axis == "site" else TIERS)
         return (IsOneOf(axis, (value,)),), (Except(axis, (value,)),)
