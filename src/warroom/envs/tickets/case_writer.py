@@ -8,7 +8,15 @@ from warroom.envs.tickets.cases import AmbiguousCase, DrawnCase, draw_case, poss
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
 from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
 from warroom.envs.tickets.page import draw_page
-from warroom.envs.tickets.records import look_up, record_line, release
+from warroom.envs.tickets.records import (
+    asset_row,
+    contract_row,
+    person_row,
+    product_row,
+    record_line,
+    release,
+    site_row,
+)
 from warroom.envs.tickets.reference import instructions
 from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
 from warroom.envs.tickets.wording.compose import compose_ticket
@@ -118,7 +126,7 @@ class _CaseWriter:
     def evidence(self) -> Evidence:
         """What grades an answer besides the facts that it must tell."""
         drawn = self.drawn
-        related, facts, worked = drawn.related, drawn.facts, drawn.worked_out()
+        related, facts, worked = drawn.related, drawn.facts, dict(drawn.worked_out)
         worked |= {each.id: possible((each.amends.step,), facts) for each in related if each.amends is not None}
         wrong = {fact for found in worked.values() for fact in found}
         wrong |= {fact for each in related for fact in possible(each.avoided, facts)}
@@ -128,22 +136,18 @@ class _CaseWriter:
             registers=drawn.registers, tag=drawn.asset.tag, records=tuple(self.records()), replies=self.replies(),
         )  # fmt: skip
 
-    def tags(self) -> list[str]:
-        """The assets at hand in an order that does not tell which is meant."""
-        return sorted([each.asset.tag for each in self.drawn.owned])
-
     def records(self) -> list[str]:
-        """The entries of the registers that somebody would look up for this ticket."""
-        drawn, registers = self.drawn, self.drawn.registers
-        keys = [("people", drawn.user.name), *[("assets", tag) for tag in self.tags()]]
-        keys += [("contracts", each.contract.id) for each in drawn.owned]
-        keys += [("products", each.asset.product) for each in drawn.owned]
-        keys += [("sites", drawn.user.site)]
-        return [
-            record_line(register, row)
-            for register, key in dict.fromkeys(keys)
-            for row in look_up(registers, register, key)
+        """The entries that somebody would look up for this ticket; their order does not tell which asset is meant."""
+        drawn, known = self.drawn, self.drawn.registers
+        assets = sorted([each.asset for each in drawn.owned], key=lambda asset: asset.tag)
+        found = [
+            ("people", person_row(drawn.user)),
+            *[("assets", asset_row(asset)) for asset in assets],
+            *[("contracts", contract_row(known.contracts[asset.contract])) for asset in assets],
+            *[("products", product_row(known.products[name])) for name in dict.fromkeys([a.product for a in assets])],
+            ("sites", site_row(drawn.user.site, known.leads[drawn.user.site])),
         ]
+        return [record_line(register, row) for register, row in found]
 
     def replies(self) -> tuple[Reply, ...]:
         """What the user knows when asked."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 
 from warroom.envs.tickets.content import DocumentContent, Settlement, settle
@@ -71,6 +72,7 @@ class DrawnCase:
         """Whether the ticket fits two assets, so that the user has to be asked."""
         return self.test == "missing_fact" and not self.hidden
 
+    @cached_property
     def worked_out(self) -> dict[str, tuple[Fact, ...]]:
         """What every procedure on the complaint comes to for the case, whether it holds or not."""
         return {content.id: possible(content.steps, self.facts) for content in self.related if content.steps}
@@ -255,7 +257,7 @@ def _is_certain(drawn: DrawnCase) -> bool:
         or bool(found.queue) != (test == "must_escalate")
     ):
         return False
-    return all(_differ(found.facts, facts) for id, facts in drawn.worked_out().items() if id not in found.gold)
+    return all(_differ(found.facts, facts) for id, facts in drawn.worked_out.items() if id not in found.gold)
 
 
 def _differ(right: Sequence[Fact], wrong: Sequence[Fact]) -> bool:

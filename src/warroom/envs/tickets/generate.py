@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from random import Random
 
-from warroom.core.rng import stream
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.tickets.content import APPROVED, DocumentContent, Reservation
 from warroom.envs.tickets.domains import Domain, domains
@@ -26,6 +26,7 @@ from warroom.envs.tickets.procedures import draw_steps
 from warroom.envs.tickets.records import Product, Registers
 from warroom.envs.tickets.rules import IsOneOf, ProcedureStep
 from warroom.envs.tickets.writer import DocumentWriter
+from warroom.sim.wording.template import Draws
 
 DECIDES_SHARE = 0.3
 """Share of products with a rule on whose word counts, beside those on which teams differ."""
@@ -95,8 +96,8 @@ class GeneratedKnowledgeBase:
 
     def write(self, content: DocumentContent) -> Document:
         """A document in words."""
-        rng = self.stream("document", content.id, self.wording)
-        return DocumentWriter(rng, self.wording).document(content, rng.choice(list(self.registers.people)))
+        draws = Draws(hash_bytes(16, self.block, "document", content.id, self.wording, *self.names))
+        return DocumentWriter(draws, self.wording).document(content, tuple(self.registers.people))
 
 
 class GeneratedDocuments(Mapping[str, Document]):
@@ -138,7 +139,7 @@ class _Skeleton:
 
     def __init__(self, rng: Random, split: str, articles: int) -> None:
         self.rng, self.organisation = rng, draw_organisation(rng, split)
-        self.people = list(self.organisation.people)
+        self.people, self.domains = list(self.organisation.people), list(domains().values())
         self.products: dict[str, Product] = {}
         self.deciding: dict[str, str] = {}
         self.used: set[tuple[str, str]] = set()
@@ -154,7 +155,7 @@ class _Skeleton:
     def subject(self, group: int, structure: str) -> Subject:
         """A complaint and two products on which nobody has written about it yet."""
         while True:
-            domain = self.rng.choice(list(domains().values()))
+            domain = self.rng.choice(self.domains)
             complaint = self.rng.choice(domain.complaints)
             products = [
                 draw_product(self.rng, domain, base, self.people) for base in self.rng.sample(domain.products, 2)

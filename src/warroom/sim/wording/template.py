@@ -153,11 +153,12 @@ class TextTemplate:
 
     def _write(self, parts: Parts, values: Mapping[str, object], style: _Style, out: list[str]) -> None:
         for part in parts:
-            if isinstance(part, str):
+            if type(part) is str:
                 out.append(part)
-            elif isinstance(part, Slot):
+            elif type(part) is Slot:
                 form = self._forms[part.form]
-                out.append(form.show(values[part.name], style.split, style.first(part.form, form)))
+                first = style.first(part.form, form) if len(form.shows[style.split]) > 1 else 0
+                out.append(form.show(values[part.name], style.split, first))
             elif isinstance(part, Alternatives):
                 self._write(part.options[style.draws.pick(len(part.options))], values, style, out)
             elif all(values.get(name) is not None for name in part.needs):
