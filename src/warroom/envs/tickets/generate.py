@@ -157,9 +157,9 @@ class _Skeleton:
         while True:
             domain = self.rng.choice(self.domains)
             complaint = self.rng.choice(domain.complaints)
-            products = [
-                draw_product(self.rng, domain, base, self.people) for base in self.rng.sample(domain.products, 2)
-            ]
+            first, step = self.rng.randrange(len(domain.products)), self.rng.randrange(1, len(domain.products))
+            bases = (domain.products[first], domain.products[first - step])
+            products = [draw_product(self.rng, domain, base, self.people) for base in bases]
             if not self.used & {(product.name, complaint.id) for product in products}:
                 break
         for product in products:

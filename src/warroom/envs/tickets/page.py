@@ -31,10 +31,12 @@ def _queue(rng: Random, family: Family, cell: TroubleCell, cause: str, gold: Seq
     cells = [each for each in family.cells if each.cause.id == cause]
     own = [unit for each in cells if each.product == cell.product for unit in each.units]
     others = [unit for each in cells if each.product != cell.product for unit in each.units]
-    rng.shuffle(own)
-    rng.shuffle(others)
+    for units in (own, others):
+        rng.shuffle(units)
     own.sort(key=lambda unit: (not set(gold) & set(unit.ids), not unit.counts))
-    return [*own[:1], *rng.sample(own[1:], len(own) - 1 if own else 0), *others]
+    first, rest = own[:1], own[1:]
+    rng.shuffle(rest)
+    return [*first, *rest, *others]
 
 
 def _dealt(rng: Random, queues: dict[str, list[Unit]], first: str, size: int) -> list[Unit]:
