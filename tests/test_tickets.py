@@ -226,8 +226,8 @@ def test_a_submission_is_told_what_it_lacked() -> None:
 def test_wrong_options_are_refused_with_what_is_allowed() -> None:
     for options, said in (
         ({"mode": "sinlge"}, "single"),
-        ({"articles": 5}, "at least 20 and at most 5000"),
-        ({"articles": "x"}, "at least 20"),
+        ({"articles": 5}, "at least 100 and at most 5000"),
+        ({"articles": "x"}, "at least 100"),
     ):
         with pytest.raises(ValueError, match=said):
             make("tickets/stale", "easy", 0, **options)

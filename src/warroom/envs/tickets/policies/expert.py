@@ -32,6 +32,8 @@ SURE, FAIRLY_SURE, UNSURE = 0.98, 0.9, 0.3
 decides was not understood."""
 OPENED = {"search_kb": 8, "search_tickets": 3, "search_incidents": 3}
 """Documents of each collection that it opens at most: turns are counted."""
+OPENED_FOLLOWING = 4
+"""Documents that it opens of a procedure that comes last, or of the team that decides."""
 POLICY_QUERY = "cases with a queue of their own"
 SOURCE_QUERY = "which record counts"
 DECIDES_QUERY = "whose word counts"
@@ -269,17 +271,21 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
 
 
 def _search_more(findings: Findings) -> Calls:
-    """What speaks of the procedure that seems right: corrections, what replaces it, whose word counts."""
+    """What speaks of the procedure that seems right: last procedures, corrections, what replaces it, other teams'."""
+    assets = findings.assets()
+    product = assets[0].fields["product"] if assets else findings.notes.product
+    site = assets[0].fields["site"] if assets else findings.notes.site
     for procedure in findings.to_follow():
-        yield from _search(findings, "search_kb", procedure, 2)
-        yield from _missing(findings)
+        yield from _search(findings, "search_kb", f"{procedure} {site}", OPENED_FOLLOWING)
+    yield from _missing(findings)
     found = findings.settlement()
     if found.gold:
         yield from _search(findings, "search_kb", found.gold[0], 2)
-    if found.choices > 1:
-        assets = findings.assets()
-        product = assets[0].fields["product"] if assets else findings.notes.product
         yield from _search(findings, "search_kb", f"{DECIDES_QUERY} {product}", 2)
+        decides = {content.decides for content in findings.contents.values() if content.product == product} - {""}
+        if decides and findings.contents[found.gold[0]].team not in decides:
+            yield from _search(findings, "search_kb", f"{' '.join(decides)} {_query(findings)}", OPENED_FOLLOWING)
+        yield from _missing(findings)
 
 
 def _missing(findings: Findings) -> Calls:
