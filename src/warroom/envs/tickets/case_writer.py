@@ -15,6 +15,9 @@ from warroom.envs.tickets.records import (
     product_row,
     record_line,
     release,
+    release_day,
+    release_history,
+    release_row,
     site_row,
 )
 from warroom.envs.tickets.reference import instructions
@@ -82,7 +85,10 @@ class _CaseWriter:
                 cause for cause in cell.complaint.causes if drawn.test != "wrong_premise" or cause is not cell.cause
             ]
             out.append(Utterance("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
-        if drawn.said_version:
+        if drawn.said_version and drawn.said_by_day:
+            day = release_day(drawn.asset.product, drawn.said_version)
+            out.append(Utterance("version_day", {"day": day, "release_word": word, "noun": noun}))
+        elif drawn.said_version:
             out.append(Utterance("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
         remarks = self.remarks()
         return out + rng.sample(remarks, min(chatter, len(remarks)))
@@ -147,6 +153,10 @@ class _CaseWriter:
             *[("products", product_row(known.products[name])) for name in dict.fromkeys([a.product for a in assets])],
             ("sites", site_row(drawn.user.site, known.leads[drawn.user.site])),
         ]
+        if drawn.said_version and drawn.said_by_day:
+            product = drawn.asset.product
+            said = next(each for each in release_history(product) if each.version == drawn.said_version)
+            found.append(("releases", release_row(product, said)))
         return [record_line(register, row) for register, row in found]
 
     def replies(self) -> tuple[Reply, ...]:

@@ -24,6 +24,8 @@ UNANSWERED_MIX = tuple([2 if structure == "plain" else 1 for structure in STRUCT
 """Of how many tests that have an answer each structure is: families of tickets without one are as mixed."""
 CONFLICT_SHARE, SAYS_VERSION_SHARE = 0.25, 0.35
 """Shares of tickets that give another release than the register, and that give one at all besides."""
+BY_DAY_SHARE = 0.4
+"""Share of releases that are given by the day on which they came out."""
 FLAG_SHARE = 0.3
 """Share of assets with a flag that no policy reserves."""
 HIDDEN_SHARE, SECOND_SHARE, SECONDS = 0.4, 0.35, 12
@@ -54,6 +56,8 @@ class DrawnCase:
     """What holds, whatever the register says."""
     said_version: Version
     """The release that the user gives; empty if none."""
+    said_by_day: bool
+    """Whether it is given by the day on which it came out."""
     reference: str
     """`tag`, `nickname`, `own` or `product`."""
     hidden: str
@@ -136,8 +140,8 @@ class _CaseDraw:
         settlement = settle(self.related, facts, self.cell.cause_id)
         drawn = DrawnCase(
             self.test, self.family, self.cell, self.user, owned,
-            with_case(self.generated.registers, self.user, owned), facts, said, self.reference, hidden, self.related,
-            settlement,
+            with_case(self.generated.registers, self.user, owned), facts, said, self.says_day(owned), self.reference,
+            hidden, self.related, settlement,
         )  # fmt: skip
         return _with_source(drawn, source) if _is_certain(drawn) else None
 
@@ -245,6 +249,10 @@ class _CaseDraw:
             ]
             return near(self.rng, others, bound) if others else ()
         return asset.version if self.rng.random() < SAYS_VERSION_SHARE else ()
+
+    def says_day(self, owned: Sequence[Owned]) -> bool:
+        """Whether a release is given by its day, which would tell products apart."""
+        return len({each.asset.product for each in owned}) == 1 and self.rng.random() < BY_DAY_SHARE
 
 
 def _is_certain(drawn: DrawnCase) -> bool:

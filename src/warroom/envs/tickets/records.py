@@ -116,6 +116,11 @@ def release_history(product: str) -> tuple[Release, ...]:
     return tuple(out)
 
 
+def release_day(product: str, version: Version) -> date:
+    """The day on which a release of a product came out."""
+    return next(each.day for each in release_history(product) if each.version == version)
+
+
 def release(version: Version) -> str:
     """As people write it: 4.12.3."""
     return ".".join(map(str, version))
