@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf
 
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
@@ -19,7 +18,7 @@ from warroom.evals.audit.bars import (
     paid_although_void,
     verdicts,
 )
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, exact, interval
 from warroom.evals.audit.leaks import scan_leaks
 from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, build, incidents, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
@@ -156,11 +155,11 @@ def _policy_summary(
     kind = _kind(audit_spec, policy)
     return PolicySummary(
         tier, policy, kind, description, len(outcomes),
-        points=_mean([o.points for o in outcomes]),
-        points_wrong=_mean([o.points for o in wrong]),
-        score=_mean([o.score for o in outcomes]),
-        solved=_share([o.solved for o in outcomes]),
-        solved_wrong=_share([o.solved for o in wrong]),
+        points=mean([o.points for o in outcomes]),
+        points_wrong=mean([o.points for o in wrong]),
+        score=mean([o.score for o in outcomes]),
+        solved=share([o.solved for o in outcomes]),
+        solved_wrong=share([o.solved for o in wrong]),
         passive=all(o.passive for o in outcomes),
         mostly_solved=_mostly_solved(outcomes) if kind in ("naive", "degenerate", "searched") else {},
     )  # fmt: skip
@@ -171,14 +170,6 @@ def _mostly_solved(outcomes: Sequence[IncidentOutcome]) -> dict[str, float]:
     for outcome in outcomes:
         solved[outcome.incident.scenario].append(outcome.solved)
     return {name: sum(found) / len(found) for name, found in solved.items() if sum(found) >= SOLVED_SHARE * len(found)}
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    return mean(values, range(len(values)))
-
-
-def _share(values: Sequence[bool]) -> Estimate:
-    return share(values, range(len(values)))
 
 
 # -- as gates ---------------------------------------------------------------------------------------------
@@ -193,20 +184,15 @@ def policies_gate(
     )
     bar = 0.0 if "negative" in found.bars else None
     points = [
-        GateRow("policies", row.tier, row.policy, "", row.n, row.points.mean, *_ends(row.points),
-                bar if row.kind in ("naive", "degenerate", "searched") else None)
+        asked.row("policies", row.policy, interval(row.points),
+                  bar if row.kind in ("naive", "degenerate", "searched") else None, n=row.n)
         for row in found.summaries
     ]  # fmt: skip
     missed = [(violation, 1.0) for violation in found.violations if violation.bar != "negative"]
     missed += [(violation, 0.0) for violation in found.within_chance if violation.bar != "negative"]
     return points + [
-        GateRow("policies", asked.tier, f"{v.policy} {BARS[v.bar]}: {v.detail}", "", asked.count, 1.0, lo, 1.0, 0.0)
-        for v, lo in missed
+        asked.row("policies", f"{v.policy} {BARS[v.bar]}: {v.detail}", Interval(1.0, lo, 1.0), 0.0) for v, lo in missed
     ]
-
-
-def _ends(estimate: Estimate) -> tuple[float, float]:
-    return (-inf if estimate.lo is None else estimate.lo, inf if estimate.hi is None else estimate.hi)
 
 
 def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list[GateRow]:
@@ -214,9 +200,9 @@ def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list
     scan = scan_leaks(
         audit_spec.leaks, audit_spec.env, [asked.tier], asked.seeds, suite_name=suite_name, split=asked.split
     )
-    rows = [GateRow("leaks", asked.tier, f"texts read: {scan.texts}", "", scan.episodes, 0.0, 0.0, 0.0, 0.0)]
+    rows = [asked.row("leaks", f"texts read: {scan.texts}", exact(0.0), 0.0, n=scan.episodes)]
     return rows + [
-        GateRow("leaks", asked.tier, f"{check}: {where}: {detail}", "", scan.episodes, 1.0, 1.0, 1.0, 0.0)
+        asked.row("leaks", f"{check}: {where}: {detail}", exact(1.0), 0.0, n=scan.episodes)
         for check, where, detail in scan.leaks
     ]
 
