@@ -63,7 +63,7 @@ def audit_command(
     if out is not None and not full:
         raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
     chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts)
-    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
+    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given))
     if full:
         plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
         rows = _measure_all(plan, heavy.gates.GateFolder(out))
@@ -80,7 +80,9 @@ def audit_command(
             audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
         )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
+    scan = scan_leaks(
+        audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split, options=audit_spec.options
+    )
     rows = _measure_quick(
         audit_spec, [heavy.gates.Incidents(t, tuple(find_suite(env, suite)), incidents, split) for t in chosen]
     )

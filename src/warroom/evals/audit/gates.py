@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from warroom.core.rng import hash_bytes
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
+from warroom.evals.audit.outcomes import incidents
 from warroom.evals.statistics import Estimate
 
 Verdict = Literal["holds", "undecided", "fails", "reported"]
@@ -85,7 +85,7 @@ class Incidents:
     @property
     def specs(self) -> list[EpisodeSpec]:
         """All of them: of each seed every scenario."""
-        return [EpisodeSpec(name, self.tier, seed_of(self.split, k)) for k in self.seeds for name in self.scenarios]
+        return incidents(self.scenarios, self.tier, self.split, self.seeds)
 
     @property
     def causes(self) -> list[str]:
