@@ -8,7 +8,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import make, scenarios
 from warroom.envs.tickets import brief
-from warroom.envs.tickets.domains import SPLITS, domains
+from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.options import TicketsOptions
 from warroom.envs.tickets.policies.naive import submit
@@ -19,6 +19,7 @@ from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.evals.audit.tickets.moves import Browser
+from warroom.sim.wording.forms import SPLITS
 
 HIDDEN = (
     "gold", "facts", "poison", "poisoned", "handoff", "reference", "evidence", "settlement", "structure", "plain",
