@@ -1,15 +1,13 @@
 """What the rules of the panel are worth: shares of what experts earn in the same incidents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs.fleet.readings import Content
 from warroom.evals.audit.fleet.panel import BLINDED, EVERYTHING_READ, ONE_RULE, PICKS, SHORTCUTS, everything
 from warroom.evals.audit.fleet.view import Flag, View, played_view, points_of, with_contents
-from warroom.evals.audit.gates import GateRow, Incidents, Ratio, ratio
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.sim.families import FAMILIES
 from warroom.sim.tiers import TIERS
 
@@ -51,12 +49,12 @@ class Worth(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def measured(tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str) -> tuple[Worth, ...]:
+def measured(incidents: Incidents) -> tuple[Worth, ...]:
     """What every rule of the panel earns on each incident."""
     rules = {**SHORTCUTS, **ONE_RULE, **BLINDED}
     found: list[Worth] = []
     others: dict[str, Content] = {}
-    for spec in [EpisodeSpec(name, tier, seed_of(split, k)) for name in scenarios for k in seeds]:
+    for spec in sorted(incidents.specs, key=lambda spec: incidents.scenarios.index(spec.scenario)):
         view, env = played_view(spec)
         hits, rogues = {site.hit for site in env.incident.casting.sites}, env.incident.rogues
         cluster = frozenset([dossier.change.family for dossier in env.incident.casting.cluster])
@@ -66,7 +64,7 @@ def measured(tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], spli
         right = {name: float(row is not None and row.id in hits) for name, row in rows.items()}
         diagnosed = float(env.has_event("early_root_cause"))
         by_change = env.incident.site.hit is not None
-        found.append(Worth(tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
+        found.append(Worth(incidents.tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
         others |= {content.family: content for content in view.known.contents.values()}
     return tuple(found)
 
@@ -80,16 +78,12 @@ def judged_by_other_contents(view: View, others: Mapping[str, Content]) -> Flag 
     return everything(view.knowing(with_contents(view.known, swapped)))
 
 
-def _measured(incidents: Incidents) -> tuple[Worth, ...]:
-    return measured(incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds), incidents.split)
-
-
 def shortcuts(incidents: Incidents) -> list[GateRow]:
     """Every rule that skips a source, on all incidents and on those in which each kind of change is present."""
-    found, bound = _measured(incidents), TIERS[incidents.tier].bounds.shortcut
+    found, bound = measured(incidents), TIERS[incidents.tier].bounds.shortcut
     parts = {"": found, **{family: tuple([w for w in found if family in w.families]) for family in FAMILIES}}
     return [
-        GateRow("shortcuts", incidents.tier, rule, part, len(rows), *_share(rule, rows), bound)
+        incidents.row("shortcuts", rule, _share(rule, rows), bound, part=part, n=len(rows))
         for rule in SHORTCUTS
         for part, rows in parts.items()
         if rows
@@ -98,32 +92,30 @@ def shortcuts(incidents: Incidents) -> list[GateRow]:
 
 def diagnoses(incidents: Incidents) -> list[GateRow]:
     """How often each pick is a cause, of the incidents that a change caused, beside the experts' declarations."""
-    rows = [worth for worth in _measured(incidents) if worth.by_change]
+    rows = [worth for worth in measured(incidents) if worth.by_change]
     right = [worth.diagnosed for worth in rows]
     return [
-        GateRow(
-            "diagnoses", incidents.tier, pick, "", len(rows), *ratio([w.picks[pick] for w in rows], right), DIAGNOSIS
-        )
+        incidents.row("diagnoses", pick, ratio([w.picks[pick] for w in rows], right), DIAGNOSIS, n=len(rows))
         for pick in PICKS
     ]
 
 
 def blinding(incidents: Incidents) -> list[GateRow]:
     """What full reading is worth, and which part of it is lost without each source."""
-    rows, tier = _measured(incidents), incidents.tier
+    rows, tier = measured(incidents), incidents.tier
     whole = [worth.rules[EVERYTHING_READ] for worth in rows]
     out = []
     for rule in (EVERYTHING_READ, *ONE_RULE):
         bar = LEAST_OF_EXPERTS if rule == EVERYTHING_READ else None
         what = f"{rule}, of the experts' points"
-        out.append(GateRow("blinding", tier, what, "", len(rows), *_share(rule, rows), bar, at_least=True))
+        out.append(incidents.row("blinding", what, _share(rule, rows), bar, at_least=True))
     for rule in (*BLINDED, SWAPPED):
         if rule != EVERYTHING_READ:
             lost = [worth.rules[EVERYTHING_READ] - worth.rules[rule] for worth in rows]
             bar = LOSSES.get(rule, {}).get(tier)
-            out.append(GateRow("blinding", tier, rule, "", len(rows), *ratio(lost, whole), bar, at_least=True))
+            out.append(incidents.row("blinding", rule, ratio(lost, whole), bar, at_least=True))
     return out
 
 
-def _share(rule: str, rows: tuple[Worth, ...]) -> Ratio:
+def _share(rule: str, rows: Sequence[Worth]) -> Interval:
     return ratio([worth.rules[rule] for worth in rows], [worth.expert for worth in rows])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
@@ -16,7 +15,7 @@ from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.fleet.panel import everything
 from warroom.evals.audit.fleet.view import Flag, View, read_everything
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, exact, interval
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.statistics import share
 from warroom.sim.casting import Dossier
@@ -126,16 +125,10 @@ def _verdict(spec: EpisodeSpec, incident: FleetIncident) -> Flag | None:
 
 def twins(incidents: Incidents) -> list[GateRow]:
     """Pages of twins that differ though they do not own the difference, and twins of which both are judged rightly."""
-    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
-             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
-    found = [(spec, twin) for spec in specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
+    found = [(spec, twin) for spec in incidents.specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
     unlike = sum([bool(differing_pages(twin)) for _, twin in found]) / max(1, len(found))
     right = share([is_judged_rightly(spec, twin) for spec, twin in found], [str(spec) for spec, _ in found])
-    assert right.lo is not None and right.hi is not None
-    tier, n = incidents.tier, len(found)
     return [
-        GateRow("twins", tier, "other pages differ", "", n, unlike, unlike, unlike, 0.0),
-        GateRow(
-            "twins", tier, "both judged rightly", "", n, right.mean, right.lo, right.hi, LEAST_RIGHT, at_least=True
-        ),
+        incidents.row("twins", "other pages differ", exact(unlike), 0.0, n=len(found)),
+        incidents.row("twins", "both judged rightly", interval(right), LEAST_RIGHT, at_least=True, n=len(found)),
     ]
