@@ -210,7 +210,7 @@ class MinuteCounts:
             swept.error, self._ordinary_errors, played.standing, strict=True
         )]  # fmt: skip
         for callee, deadline in zip(self._callees, self._deadlines, strict=True):
-            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
+            timeouts = timeout_share(swept.latency[callee], swept.caller_error[callee], deadline)
             lost, wrong, late = played.lost[callee], played.wrong[callee], played.late[callee]
             if lost or wrong or late or timeouts:
                 refused = (1 - lost) * failed[callee]
