@@ -4,7 +4,6 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
-from collections.abc import Iterator
 from functools import cache, cached_property
 from hashlib import shake_128
 from math import inf
@@ -202,18 +201,25 @@ class MinuteCounts:
         """Those of all calls, by place among the system's `links`, and of `USERS` last."""
         found = self._shares.get(played)
         if found is None:
-            found = self._shares[played] = tuple(self._shares_of(played))
+            found = self._shares[played] = self._shares_of(played)
         return found
 
-    def _shares_of(self, played: ServiceMinute) -> Iterator[CallShares]:
-        swept = played.swept
+    def _shares_of(self, played: ServiceMinute) -> tuple[CallShares, ...]:
+        out, swept = [], played.swept
+        failed = [1 - (1 - error) * (1 - (any_day + standing)) for error, any_day, standing in zip(
+            swept.error, self._ordinary_errors, played.standing, strict=True
+        )]  # fmt: skip
         for callee, deadline in zip(self._callees, self._deadlines, strict=True):
-            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
-            lost = played.lost[callee]
-            refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
-            wrong = (1 - lost - refused) * played.wrong[callee]
-            late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
-            yield CallShares(refused, wrong, late, lost)
+            timeouts = timeout_share(swept.latency[callee], swept.caller_error[callee], deadline)
+            lost, wrong, late = played.lost[callee], played.wrong[callee], played.late[callee]
+            if lost or wrong or late or timeouts:
+                refused = (1 - lost) * failed[callee]
+                wrong *= 1 - lost - refused
+                late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - late))
+                out.append(CallShares(refused, wrong, late, lost))
+            else:
+                out.append(CallShares(failed[callee], 0.0, 0.0, 0.0))
+        return tuple(out)
 
     @cached_property
     def _callees(self) -> list[int]:
