@@ -94,13 +94,13 @@ def frames(kind: str, split: str) -> tuple[TextTemplate, ...]:
 
 def write(kind: str, split: str, values: Mapping[str, object], draws: Draws) -> str:
     """A message in words: a frame all of whose slots have a value."""
-    choice = _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None))
+    choice = _fitting(kind, split, tuple([name for name, value in values.items() if value is not None]))
     return choice[draws.pick(len(choice))].render(values, split, draws)
 
 
 @cache
-def _fitting(kind: str, split: str, given: frozenset[str]) -> tuple[TextTemplate, ...]:
-    found = tuple(frame for frame in frames(kind, split) if frame.required <= given)
+def _fitting(kind: str, split: str, given: tuple[str, ...]) -> tuple[TextTemplate, ...]:
+    found = tuple(frame for frame in frames(kind, split) if frame.required.issubset(given))
     if not found:
         raise ValueError(f"no frame of {kind!r} in split {split!r} does with {', '.join(sorted(given))}")
     return found

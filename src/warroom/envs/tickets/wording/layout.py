@@ -30,7 +30,7 @@ MANNERS = (
     Manner(7, 3, 2, 6, True, True, "closing"),  # wordy
     Manner(3, 8, 5, 1, False, False, "closing"),  # worried
 )
-_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version")
+_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version", "version_day")
 _PERSON = ("remark_department", "remark_manager", "remark_today", "remark_colleague")
 _THING = ("remark_bought", "remark_number", "remark_contract")
 ORDERS: tuple[tuple[str, ...], ...] = (
