@@ -198,9 +198,8 @@ def test_splits_share_no_run_of_four_words() -> None:
 SCENARIOS = ("single_crash", "cascading_failure", "silent_degradation", "misleading_errors", "double_fault",
              "false_alarm", "third_party_outage", "security_incident")  # fmt: skip
 TIERS = ("easy", "medium", "hard")
-INCIDENTS_A_CELL, MOST_PAGES = 3, 0.06
-"""Of the pages that may hold one run of five words: 27 of 564 were measured (4.8 %), for first lines of pages are of
-gateways; the aim of 2 % is missed."""
+INCIDENTS_A_CELL, MOST_PAGES = 6, 0.02
+"""Of the pages that may hold one run of five words."""
 
 
 def page_runs(page: str) -> set[str]:

@@ -25,8 +25,8 @@ from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
 KEPT = 16
 """Lines of a kind and minute that are kept, at most."""
-_INDEXES = 64
-"""Requests of a kind and minute that may be told of by a kept line."""
+ALL_TOLD = 64
+"""Requests of a kind and minute that a line may tell of: a search by trace id finds all of them."""
 _SPREAD = 77
 """Odd, so that it permutes the draws of a byte: of those requests that a trouble's owner tells of, every caller tells
 of about as large a share as of all others."""
@@ -318,11 +318,11 @@ class LogLines:
             share = self.counts.any_day(played, origin) + 1 - played.swept.accepted[origin]
         return 60 * played.sent(origin) * share
 
-    def kept(self, source: LineSource) -> Iterator[KeptLine]:
-        """The lines of a source that are kept, the newest first."""
+    def kept(self, source: LineSource, most: int = KEPT) -> Iterator[KeptLine]:
+        """The newest lines of a source that are kept, the newest first."""
         minute, service, group, part, kind, requests, told, cells = source
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
-        number = min(_INDEXES, int(requests + block[-1] / 256))
+        number = min(ALL_TOLD, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
         salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
         factor = _SPREAD if group.story is not None else 1
@@ -340,7 +340,7 @@ class LogLines:
                 group.streams[-1 if stream >= first else 0],
             )
             kept += 1
-            if kept == KEPT:
+            if kept == most:
                 return
 
     def _block(self, minute: int, origin: int, kind: int) -> bytes:
@@ -349,7 +349,7 @@ class LogLines:
         found = self._draws.get(key)
         if found is None:
             seed = self.key + b"lines" + bytes((minute >> 8, minute & 255, origin, kind))
-            found = self._draws[key] = shake_128(seed).digest(_DRAWS * _INDEXES + 1)
+            found = self._draws[key] = shake_128(seed).digest(_DRAWS * ALL_TOLD + 1)
         return found
 
     def context(self, line: KeptLine) -> Context | None:

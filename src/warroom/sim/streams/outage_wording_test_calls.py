@@ -28,7 +28,7 @@ TEST_CALLS: Troubles = {
     ),
     ("client_release", "gateway"): (
         "W v{object} sends cluster={peer} a path prefix that gets 404",
-        "E v{object} offers cluster={peer} a protocol too new for it",
+        "E v{object} offers cluster={peer} an unsupported protocol",
         "W v{object} omits the tenant header towards cluster={peer}",
         "E v{object} chokes on a valid trailer of cluster={peer}",
         "W v{object} strips auth from exchanges with cluster={peer}",
@@ -36,7 +36,7 @@ TEST_CALLS: Troubles = {
     ("narrow_client", ""): (
         "W dep={peer} channels={size}, all carry live ops",
         "E dep={peer} line for a channel took {ms} ms",
-        "W dep={peer} max_streams={size} set here, arrivals want more",
+        "W dep={peer} max_streams={size} set here, more wanted",
         "E dep={peer} replies promptly, our {size} channels are full",
         "W dep={peer} semaphore at {size}, op queued",
         "E dep={peer} limit={size} in our settings, demand above",
@@ -49,7 +49,7 @@ TEST_CALLS: Troubles = {
         "W cluster={peer} pending={many} sockets={size}",
     ),
     ("stale_addresses", ""): (
-        "W resolver entry {object} leads dep={peer} to a host of another name",
+        "W resolver entry {object} leads dep={peer} to a misnamed host",
         "E {object} past its ttl, still dialled for dep={peer}",
         "W {object} lists {few} dead endpoints of dep={peer}",
         "E discovery snapshot {object} of dep={peer} is stale",
@@ -133,7 +133,7 @@ TEST_CALLS: Troubles = {
     ("retry_storm received", ""): (
         "W caller={peer} resent op id={seq}",
         "E inflow from caller={peer} is mostly repeats, id={seq}",
-        "W caller={peer} hung up and asked anew, copy={n}",
+        "W caller={peer} hung up, asked anew, copy={n}",
         "E id={seq} came from caller={peer} {few} times over",
     ),
     ("retry_storm received", "db"): (
@@ -165,9 +165,9 @@ TEST_CALLS: Troubles = {
     ("runaway_job", "gateway"): (
         "W own warm-up fetches all pages of cluster={peer}, page={seq}",
         "E active checker probes cluster={peer} without a pause",
-        "W sitemap crawler of this proxy holds {size} streams of cluster={peer}",
+        "W sitemap crawler holds {size} streams of cluster={peer}",
         "E edge refill loops over cluster={peer}, key={seq}",
-        "W log replay started twice, cluster={peer} gets it all",
+        "W log replay against cluster={peer} started twice",
     ),
     ("runaway_job received", ""): (
         "W caller={peer} walks all records, page={seq}",
