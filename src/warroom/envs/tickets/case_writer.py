@@ -65,7 +65,7 @@ class _CaseWriter:
             id=f"T-{seed}", text=text, kind=drawn.test, gold=gold, facts=found.facts, escalate=found.escalate,
             handoff=handoff, context=context,
             related=tuple([content.id for content in drawn.related]),
-            reference=f"Hand over: {', '.join(handoff)}." if found.escalate else instructions(found.facts),
+            reference=self.hand_over() if found.escalate else instructions(found.facts),
             evidence=self.evidence(),
         )  # fmt: skip
 
@@ -120,6 +120,13 @@ class _CaseWriter:
         if self.drawn.reference == "product":
             return Utterance("asset_product", {"noun": noun, "product": asset.product})
         return Utterance("asset_own", {"noun": noun})
+
+    def hand_over(self) -> str:
+        """The reference answer of a case that is handed over."""
+        drawn = self.drawn
+        queue, tag = drawn.settlement.queue, drawn.asset.tag
+        reason = f"for {tag}" if queue else f"for the {drawn.asset.product} ({tag}), as no article here applies"
+        return f"Hand over to {queue or 'a person'} {reason}."
 
     def handoff(self) -> tuple[str, ...]:
         """Words that a hand-over must hold."""

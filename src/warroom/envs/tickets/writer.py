@@ -47,11 +47,11 @@ class DocumentWriter:
         elif content.procedure:
             text = content.procedure
         elif content.amends:
-            text = "correction of a procedure"
+            text = "correction to a procedure"
         elif content.reserved:
-            text = "cases with a queue of their own"
+            text = "cases reserved for other queues"
         else:
-            text = "whose word counts" if content.decides else "which record counts"
+            text = "which team decides" if content.decides else "user or register: which to believe"
         return text[0].upper() + text[1:]
 
     def article(self, content: DocumentContent) -> DocumentPlan:
@@ -112,7 +112,7 @@ class DocumentWriter:
         place, choose = place_of(content.cause), self.choose
         about = (
             Utterance("thread_opening", {"name": user, "complaint": place.complaint.plain[self.split][0]}),
-            Utterance("finding", {"finding": choose(place.cause.finding[self.split])}),
+            Utterance("thread_finding", {"finding": choose(place.cause.finding[self.split])}),
         )
         scope = [
             message_of_condition(condition, place.domain.version)
