@@ -222,7 +222,7 @@ class AsyncClient:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise `ConnectionDropped` where another attempt may work; after `ServerTimeout` the next call opens a socket."""
+        """Raise `ConnectionDropped` where another attempt may work; after a `ServerTimeout` the next call opens one."""
         try:
             yield
         except TimeoutError as error:
