@@ -21,6 +21,7 @@ from warroom.envs.tickets.population import draw_organisation, draw_product
 from warroom.envs.tickets.procedures import draw_parts, draw_step, draw_steps
 from warroom.envs.tickets.records import Product, Registers
 from warroom.envs.tickets.rules import Except, IsOneOf, ProcedureStep, Quantity, Scope
+from warroom.envs.tickets.wording.grammar import AddedFrame, added_frames
 from warroom.envs.tickets.writer import DocumentWriter, Poison
 
 STRUCTURES = ("plain", "several", "past_case", "stale", "contradictory", "poisoned", "removed")
@@ -90,13 +91,18 @@ class GeneratedKnowledgeBase:
         return [content for id, content in self.contents.items() if id not in own]
 
 
-def generated_base(split: Split, articles: int, block: int, wording: Split) -> GeneratedKnowledgeBase:
-    """The knowledge base number `block` of a split, with about that many documents."""
-    return (_small_base if articles <= SMALL else _large_base)(split, articles, block, wording)
+def generated_base(
+    split: Split, articles: int, block: int, wording: Split, added: tuple[AddedFrame, ...] = ()
+) -> GeneratedKnowledgeBase:
+    """The knowledge base number `block` of a split, with about that many documents; `added` are wordings besides."""
+    return (_small_base if articles <= SMALL else _large_base)(split, articles, block, wording, added)
 
 
-def _built(split: Split, articles: int, block: int, wording: Split) -> GeneratedKnowledgeBase:
-    return KnowledgeBaseBuilder(split, articles, block, wording).build()
+def _built(
+    split: Split, articles: int, block: int, wording: Split, added: tuple[AddedFrame, ...]
+) -> GeneratedKnowledgeBase:
+    with added_frames(added):
+        return KnowledgeBaseBuilder(split, articles, block, wording).build()
 
 
 _small_base, _large_base = lru_cache(maxsize=64)(_built), lru_cache(maxsize=4)(_built)
