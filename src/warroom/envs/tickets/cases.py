@@ -16,7 +16,7 @@ from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
 from warroom.envs.tickets.names import FLAGS, full_name
 from warroom.envs.tickets.population import Owned, draw_asset, draw_person, site_for, with_case
 from warroom.envs.tickets.records import Asset, Person, Registers, facts_of, look_up, record_line, release
-from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.reference import hand_over, instructions
 from warroom.envs.tickets.rules import AtLeast, Below, Fact, FactValue, MissingFact, Scope, work_out
 from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
 from warroom.envs.tickets.wording.compose import compose_ticket
@@ -282,7 +282,7 @@ class _CaseWriter:
             id=f"T-{seed}", text=text, kind=drawn.test, gold=found.gold, facts=found.facts, escalate=found.escalate,
             handoff=handoff, context=context,
             related=tuple([content.id for content in _relevant(self.generated, drawn.cell)]),
-            reference=self.hand_over() if found.escalate else instructions(found.facts),
+            reference=hand_over(found.queue, drawn.asset) if found.escalate else instructions(found.facts),
             evidence=self.evidence(text),
         )  # fmt: skip
 
@@ -334,13 +334,6 @@ class _CaseWriter:
         if self.drawn.reference == "product":
             return Utterance("asset_product", {"noun": noun, "product": asset.product})
         return Utterance("asset_own", {"noun": noun})
-
-    def hand_over(self) -> str:
-        """The reference answer of a case that is handed over."""
-        drawn = self.drawn
-        queue, tag = drawn.settlement.queue, drawn.asset.tag
-        reason = f"for {tag}" if queue else f"for the {drawn.asset.product} ({tag}), as no article here applies"
-        return f"Hand over to {queue or 'a person'} {reason}."
 
     def handoff(self) -> tuple[str, ...]:
         """Words that a hand-over must hold."""

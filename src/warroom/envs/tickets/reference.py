@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 
+from warroom.envs.tickets.records import Asset
 from warroom.envs.tickets.rules import Fact
 
 
@@ -10,6 +11,11 @@ def instructions(facts: Sequence[Fact]) -> str:
     """What to do, step by step."""
     text = "; ".join([instruction(fact) for fact in facts])
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def hand_over(queue: str, asset: Asset) -> str:
+    """Who must take over an asset: the queue of a policy, or anybody if there is none."""
+    return f"Hand over to {queue}: {asset.tag}." if queue else f"Hand over: {asset.product}, {asset.tag}; no article helps."
 
 
 def instruction(fact: Fact) -> str:
@@ -20,7 +26,7 @@ def instruction(fact: Fact) -> str:
     if fact.kind == "set":
         return f"set the {words[0]} to {words[1]} {words[2]}"
     if fact.kind == "choose":
-        return f'set the {words[0]} to "{words[1]}"'
+        return f"set the {words[0]} to {words[1]}"
     if fact.kind == "switch":
         return f"turn {words[1]} {words[0]}"
     if fact.kind == "run":
