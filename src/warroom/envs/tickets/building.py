@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from warroom.core.env import Env
 from warroom.core.spec import EpisodeSpec
-from warroom.envs.tickets.cases import AmbiguousCase, draw_case
+from warroom.envs.tickets.case_writer import generated_case
+from warroom.envs.tickets.cases import AmbiguousCase
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, SingleTurnTicketsEnv, TicketsEnv
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.imported import imported_case
@@ -41,7 +42,7 @@ def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOpti
         generated = generated_base(spec.split, articles, block, wording, added)
         try:
             with added_frames(added):
-                case = draw_case(generated, scenario, spec.tier, spec.draw_seed, wording)
+                case = generated_case(generated, scenario, spec.tier, spec.draw_seed, wording)
             return make(spec, generated.base, case)
         except AmbiguousCase:
             continue

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import date
 
-from warroom.envs.tickets.records import Asset
 from warroom.envs.tickets.rules import Fact
 
 
@@ -11,11 +10,6 @@ def instructions(facts: Sequence[Fact]) -> str:
     """What to do, step by step."""
     text = "; ".join([instruction(fact) for fact in facts])
     return f"{text[:1].upper()}{text[1:]}."
-
-
-def hand_over(queue: str, asset: Asset) -> str:
-    """Who must take over an asset: the queue of a policy, or anybody if there is none."""
-    return f"Hand over to {queue}: {asset.tag}." if queue else f"Hand over: {asset.product}, {asset.tag}; no article helps."
 
 
 def instruction(fact: Fact) -> str:

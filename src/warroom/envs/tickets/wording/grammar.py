@@ -145,15 +145,14 @@ def read_too() -> Mapping[AddedFrame, TextTemplate]:
 
 def write(kind: str, split: str, values: Mapping[str, object], draws: Draws) -> str:
     """A message in words: a frame all of whose slots have a value."""
-    given = frozenset(name for name, value in values.items() if value is not None)
-    choice = _fitting(kind, split, given, _ADDED.get())
+    choice = _fitting(kind, split, tuple([name for name, value in values.items() if value is not None]), _ADDED.get())
     return choice[draws.pick(len(choice))].render(values, split, draws)
 
 
 @lru_cache(maxsize=4096)
-def _fitting(kind: str, split: str, given: frozenset[str], added: tuple[AddedFrame, ...]) -> tuple[TextTemplate, ...]:
+def _fitting(kind: str, split: str, given: tuple[str, ...], added: tuple[AddedFrame, ...]) -> tuple[TextTemplate, ...]:
     own = [_READ_TOO[each] for each in added if (each.kind, each.split) == (kind, split)]
-    found = tuple(frame for frame in (*frames(kind, split), *own) if frame.required <= given)
+    found = tuple(frame for frame in (*frames(kind, split), *own) if frame.required.issubset(given))
     if not found:
         raise ValueError(f"no frame of {kind!r} in split {split!r} does with {', '.join(sorted(given))}")
     return found

@@ -30,7 +30,7 @@ MANNERS = (
     Manner(7, 3, 2, 6, True, True, "closing"),  # wordy
     Manner(3, 8, 5, 1, False, False, "closing"),  # worried
 )
-_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version", "remark_bought")
+_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version", "version_day", "remark_bought")
 _PERSON = ("remark_department", "remark_manager", "remark_colleague")
 ORDERS: tuple[tuple[str, ...], ...] = (
     ("complaint", "clue", *_ASSET, "belief", *_PERSON),
@@ -48,7 +48,7 @@ JOINED = ("complaint_and_clue", "asset_tag_and_complaint", "asset_nickname_and_c
 READ_AS: Mapping[str, str] = {
     "instruction_next": "instruction",
     **{f"form_{kind}": kind for kind in (
-        "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version",
+        "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version", "version_day",
         "remark_bought", "remark_department", "remark_manager", "remark_colleague",
     )},
     "thread_finding": "finding",
