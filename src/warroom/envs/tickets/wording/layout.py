@@ -48,8 +48,8 @@ JOINED = ("complaint_and_clue", "asset_tag_and_complaint", "asset_nickname_and_c
 READ_AS: Mapping[str, str] = {
     "instruction_next": "instruction",
     **{f"form_{kind}": kind for kind in (
-        "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version", "version_day",
-        "remark_bought", "remark_department", "remark_manager", "remark_colleague",
+        "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version",
+        "version_day", "remark_bought", "remark_department", "remark_manager", "remark_colleague",
     )},
     "thread_finding": "finding",
     **dict.fromkeys(("closing", "signed", "form_name", "forwarded"), "author"),

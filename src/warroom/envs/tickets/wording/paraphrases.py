@@ -203,7 +203,7 @@ def _shown(text: str) -> str:
 
 def _side(kind: str, words: Sequence[str]) -> int:
     """What a sentence says of its slots: 1 or -1 by its negations and, for a bound, by the side that it names."""
-    sign = (-1) ** sum(word in NEGATIVE for word in words)
+    sign = -1 if sum(word in NEGATIVE for word in words) % 2 else 1
     if kind.startswith("scope_") and kind.endswith(("_below", "_from")):
         lower, higher = any(word in LOWER for word in words), any(word in HIGHER for word in words)
         return 0 if lower == higher else sign * (1 if higher else -1)
