@@ -67,7 +67,7 @@ def test_every_rule_accuses_somebody_and_every_pick_is_right_at_times() -> None:
 def test_who_skips_a_source_loses() -> None:
     for rule, least in LOSSES.items():
         if rule == "without the calendar":
-            continue  # it decides about one rogue in ten, of the dozen that there are here: `warroom audit --full` tells
+            continue  # it decides about one rogue in ten, of the dozen here: `warroom audit --full` tells
         lost = [row.value for tier in TIERS if (row := of(tier, "blinding")[rule]).bar is not None]
         assert sum(lost) / len(lost) > least, rule
     assert SWAPPED in LOSSES
