@@ -23,14 +23,16 @@ Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`
 Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
 SaltFile = Annotated[
     Path | None,
-    typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
+    typer.Option(
+        help="File with a secret that is mixed into every random draw, so that nobody else can reproduce the incidents."
+    ),
 ]
 ScenarioFiles = Annotated[
     str | None,
     typer.Option(
         "--scenario-file",
-        help="Scenario files of your own that the run was played with, comma-separated. They are programs: no run "
-        "folder may name one that you have not.",
+        help="Scenario files of your own that the run was played with, comma-separated. They are programs, so none is "
+        "ever loaded because a run folder names it.",
     ),
 ]
 VIOLATED = 1

@@ -35,9 +35,9 @@ def ui_command(
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
-    Choose who plays, step or run, go back in time, and see the ground truth at the end. The address that is printed
-    holds a token: whoever has it may use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only where the
-    server listens on this machine alone; otherwise they choose from --policies.
+    Choose who plays, step or run, go back in time, and see the ground truth at the end. The printed address
+    contains a token: anyone who has it can use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only
+    where the server listens on this machine alone; otherwise they choose from --policies.
 
     Example: warroom ui --policies expert,heuristic,nano
     """
