@@ -9,25 +9,30 @@ from warroom.evals.audit.fleet.panel import BLINDED, EVERYTHING_READ, ONE_RULE, 
 from warroom.evals.audit.fleet.view import Flag, View, played_view, points_of, with_contents
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.sim.families import FAMILIES
-from warroom.sim.tiers import TIERS
+from warroom.sim.tiers import TIERS, Source
 
 DIAGNOSIS = 0.5
 """Most of the experts' diagnoses that a pick may get right."""
 LEAST_OF_EXPERTS = 0.7
 """Least that full reading at the page is worth, for the losses to mean something: experts read on later."""
 SWAPPED = "contents swapped between incidents"
-LOSSES: dict[str, Mapping[str, float]] = {
-    "without effects": {"easy": 0.7, "medium": 0.7, "hard": 0.7},
-    "without charters and approvals": {"easy": 0.3, "medium": 0.3, "hard": 0.3},
-    "without statements": {"medium": 0.1, "hard": 0.1},
-    "without signatures": {"hard": 0.05},
-    "without words of the state": {"easy": 0.05, "medium": 0.05, "hard": 0.05},
-    "without shares of requests": {"easy": 0.05, "medium": 0.05, "hard": 0.05},
-    "without what is running": {"hard": 0.05},
-    SWAPPED: {"easy": 0.8, "medium": 0.8, "hard": 0.8},
+LOSSES: dict[str, float] = {
+    "without effects": 0.7,
+    "without charters and approvals": 0.3,
+    "without statements": 0.1,
+    "without the calendar": 0.05,
+    "without signatures": 0.05,
+    "without words of the state": 0.05,
+    "without shares of requests": 0.05,
+    "without what is running": 0.05,
+    "without sizes": 0.05,
+    SWAPPED: 0.8,
 }
-"""Least part of the points of full reading that is lost without a source, on the tiers that have it: statements are
-false from medium on, signatures foreign and rows of the ledger edited on hard."""
+"""Least part of the points of full reading that is lost without a source, on the tiers that use it."""
+UNUSED: dict[str, Source] = {
+    "without statements": "statements", "without the calendar": "calendar", "without signatures": "signatures",
+}  # fmt: skip
+"""The sources that some tiers have no use for."""
 
 
 class Worth(NamedTuple):
@@ -112,7 +117,7 @@ def blinding(incidents: Incidents) -> list[GateRow]:
     for rule in (*BLINDED, SWAPPED):
         if rule != EVERYTHING_READ:
             lost = [worth.rules[EVERYTHING_READ] - worth.rules[rule] for worth in rows]
-            bar = LOSSES.get(rule, {}).get(tier)
+            bar = None if UNUSED.get(rule) in TIERS[tier].unused_sources else LOSSES[rule]
             out.append(incidents.row("blinding", rule, ratio(lost, whole), bar, at_least=True))
     return out
 

@@ -1,6 +1,6 @@
 """Twins: two incidents that differ in one approval's date, one approval's bound or one statement, and in who is guilty.
 
-Every page that does not own the difference is the same, byte for byte, and full reading judges both rightly.
+Every page that does not own the difference is the same, byte for byte, and experts judge both rightly.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,14 +10,13 @@ from warroom.core.spec import EpisodeSpec
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
-from warroom.envs.fleet.policies.inference import conclude
+from warroom.envs.fleet.oracle import CertifiedIncident, certify
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
-from warroom.evals.audit.fleet.panel import everything
-from warroom.evals.audit.fleet.view import Flag, View, read_everything
 from warroom.evals.audit.gates import GateRow, Incidents, exact, interval
-from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.evals.statistics import share
+from warroom.policies import policy_set
 from warroom.sim.casting import Dossier
 from warroom.sim.records import Approval, Change, Ground
 from warroom.sim.rules import breaches, size_of
@@ -57,7 +56,7 @@ def twins_of(incident: FleetIncident) -> Iterator[Twin]:
     if cause is None:
         return
     made = [(kind, _with_approvals(incident, cause.change, edit)) for kind, edit in APPROVALS.items()]
-    if cause.row == "kept":  # nobody can read the statement of a row that is missing
+    if cause.row != "missing":  # nobody can read the statement of a row that is missing
         made.append(("statement", _with_statement(incident, cause)))
     for kind, other in made:
         broken = _grounds(other, cause.change.id)
@@ -111,16 +110,13 @@ def differing_pages(twin: Twin) -> list[str]:
 
 
 def is_judged_rightly(spec: EpisodeSpec, twin: Twin) -> bool:
-    """Whether full reading spares the one and suspends the other for the rule that it broke."""
-    flags = [_verdict(spec, incident) for incident in (twin.faulty, twin.rogue)]
-    return flags == [None, Flag(twin.cause.signer, twin.ground)]
+    """Whether experts spare everybody in the one, and in the other suspend the rogue alone, for the rule it broke."""
+    return not _flags(spec, twin.faulty) and _flags(spec, twin.rogue) == [(twin.cause.signer, twin.ground)]
 
 
-def _verdict(spec: EpisodeSpec, incident: FleetIncident) -> Flag | None:
-    known = read_everything(narrowed(make(spec), FleetEnv), Sources(Situation(incident)))
-    place = incident.site.service
-    onset = known.onset(place) or incident.casting.page
-    return everything(View(known, place, onset, conclude(known, place), (), incident.site.target, recurs=True))
+def _flags(spec: EpisodeSpec, incident: FleetIncident) -> list[tuple[str, str]]:
+    env = FleetEnv(spec, CertifiedIncident(incident, certify(incident)))
+    return play_out(env, policy_set("fleet", "expert")).flags
 
 
 def twins(incidents: Incidents) -> list[GateRow]:

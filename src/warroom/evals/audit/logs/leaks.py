@@ -25,7 +25,17 @@ from warroom.evals.audit.logs.moves import (
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.sim.outages import OBJECT_OF, OUTAGES
-from warroom.sim.streams import cache, db, gateway, outage_wording_test, outage_wording_train, queue, service
+from warroom.sim.streams import (
+    cache,
+    db,
+    gateway,
+    outage_notices_test,
+    outage_notices_train,
+    outage_wording_test,
+    outage_wording_train,
+    queue,
+    service,
+)
 
 HIDDEN = (
     "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
@@ -33,7 +43,10 @@ HIDDEN = (
     "mechanisms", "truth", "signature", "missing", "loud", "false_alarm",
 )  # fmt: skip
 """Names of the parts of the incident and of the truth."""
-WORDINGS = (cache, db, gateway, queue, service, outage_wording_train, outage_wording_test)
+WORDINGS = (
+    cache, db, gateway, queue, service,
+    outage_wording_train, outage_wording_test, outage_notices_train, outage_notices_test,
+)  # fmt: skip
 """What services may write."""
 WRONG_CALLS = (
     ToolCall("no_such_tool_x"),
