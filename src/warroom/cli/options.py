@@ -7,8 +7,8 @@ import typer
 
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
+from warroom.core.words import split_list
 from warroom.envs.tasks import load_scenario
-from warroom.evals.plan import split_commas
 
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
@@ -43,13 +43,13 @@ SHOWN = 12
 
 def load_scenario_files(text: str | None) -> None:
     """Load the files of `ScenarioFiles`; a `ValueError` says why one does not."""
-    for name in split_commas(text or ""):
+    for name in split_list(text or ""):
         load_scenario(name)
 
 
 def tiers_of(text: str) -> tuple[str, ...]:
     """The tiers of a comma-separated list, refused before anything is played."""
-    found = tuple(dict.fromkeys(split_commas(text)))
+    found = tuple(dict.fromkeys(split_list(text)))
     for tier in found or ("",):
         if tier not in TIERS:
             raise UnknownName("tier", tier, TIERS)

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -19,6 +20,12 @@ _CONTROLS = re.compile(r"[^\n\t -~\u00a0-\U0010ffff]")
 def command_line(*more: str) -> str:
     """The command as it was typed, and what should be added."""
     return shlex.join(["warroom", *sys.argv[1:], *more])
+
+
+def run_command_line(out: Path | None, folder: Path, resume: bool) -> str:
+    """The command of a run as it was typed, made to name its folder."""
+    more = [] if out else ["--out", str(folder)]
+    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
 
 
 def print_json(data: object) -> None:

@@ -13,6 +13,7 @@ from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
 from warroom.cli.options import ListenHost, ListenPort
 from warroom.cli.output import say
+from warroom.core.words import split_list
 from warroom.policies.llm import ApiOptions, is_llm
 from warroom.view.ui.policy_choice import AllowedPolicies
 
@@ -42,7 +43,7 @@ def ui_command(
     Example: warroom ui --policies expert,heuristic,nano
     """
     access = access_of(host, allowed, draws_token=True)
-    names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
+    names = None if policies is None else split_list(policies)
     AllowedPolicies(names)  # a wrong name fails before a port is opened
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:

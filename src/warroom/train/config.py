@@ -22,6 +22,8 @@ COMPACT = "compact"
 """The renderer of a nano."""
 SNAPSHOT = "snapshot"
 """Name of the teammates that are the model's own start."""
+CHECKPOINTS = "checkpoints"
+"""Folder of a run that holds TRL's checkpoints."""
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
 STARTS = {"warm": "nano", "trained": "nano-trained"}
