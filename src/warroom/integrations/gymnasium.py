@@ -6,7 +6,7 @@ reward comes with the last step: the score, less a penalty for a seat that left 
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 from gymnasium.spaces import Text
@@ -20,15 +20,14 @@ ACTION = Text(16_384, min_length=0, charset=string.printable)
 class SeatEnv(gymnasium.Env[str, str]):
     """A seat of incidents that `reset` draws from `specs`, or takes from its option `spec`; teammates play the others."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
     observation_space, action_space = OBSERVATION, ACTION
 
     def __init__(
-        self, env: str = "fleet", seat: str = "", teammates: str = "expert", specs: Sequence[str] = (), render_mode: str | None = None
+        self, env: str = "fleet", seat: str = "", teammates: str = "expert", specs: Sequence[str] = ()
     ) -> None:
         """`seat` defaults to the environment's first, and `specs` to the tasks of its training split."""
         self.specs = [str(spec) for spec in specs or warroom.tasks(env, split="train")]
-        self.seat, self.teammates, self.render_mode = seat or warroom.make(self.specs[0]).SEATS[0], teammates, render_mode
+        self.seat, self.teammates = seat or warroom.make(self.specs[0]).SEATS[0], teammates
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an incident."""
@@ -43,10 +42,6 @@ class SeatEnv(gymnasium.Env[str, str]):
         done = self.chat.done
         info = {"score": self.chat.finish(), "points": dict(self.chat.result().points)} if done else {}
         return self.chat.text, self.chat.reward() if done else 0.0, done, False, info
-
-    def render(self) -> str:  # type: ignore[override]
-        """What the seat was shown last."""
-        return self.chat.text
 
 
 for name in ("fleet", "logs", "tickets"):

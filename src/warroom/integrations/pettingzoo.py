@@ -26,7 +26,7 @@ class Shown(str):
 class SeatsEnv(AECEnv[str, Shown, str]):
     """Seats of incidents that `reset` draws from `specs`, or takes from its option `spec`."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "name": "warroom_v0", "is_parallelizable": False}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "warroom_v0", "is_parallelizable": False}
 
     def __init__(self, env: str = "fleet", seats: Sequence[str] = (), teammates: str = "expert", specs: Sequence[str] = ()) -> None:
         """`seats` default to all, and `specs` to the tasks of the environment's training split."""
