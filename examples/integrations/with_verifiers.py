@@ -35,7 +35,7 @@ def play(env: str, seats: Sequence[str], incidents: int) -> None:
         (traces,) = Path(folder).rglob("traces.jsonl")
         found = [trace for line in traces.read_text().splitlines() for trace in json.loads(line)["traces"]]
     print(f"{env}: {len(found)} traces, agents {sorted({trace['agent']['name'] for trace in found})}")
-    check(script, {trace["task"]["data"]["spec"]: trace["rewards"]["reward"] for trace in found})
+    check(script, {trace["task"]["data"]["spec"]: trace["rewards"]["reward"]["score"] for trace in found})
 
 
 def main() -> None:
