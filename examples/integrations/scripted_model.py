@@ -57,7 +57,11 @@ class ScriptedModel:
         call = self.next_call(messages)
         function = {"name": call["name"], "arguments": json.dumps(call["arguments"])}
         id_ = f"call_{len(messages)}"
-        return {"role": "assistant", "content": None, "tool_calls": [{"id": id_, "type": "function", "function": function}]}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": id_, "type": "function", "function": function}],
+        }
 
     @contextmanager
     def serving(self) -> Iterator[str]:

@@ -1,7 +1,9 @@
-"""Play a seat through Gymnasium's API, with its own checker before, and compare the scores with an evaluation's.
+"""Play a seat through Gymnasium's API, with its own checker before; compare the scores with an evaluation's.
 
     pip install warroom gymnasium
     python examples/integrations/with_gymnasium.py
+
+An action is a message with a call in its text, and an observation what the seat was shown since its last one.
 """
 
 import gymnasium

@@ -2,7 +2,10 @@
 
     pip install warroom inspect_ai openai
     python examples/integrations/with_inspect.py
-    inspect eval warroom/incidents -T env=fleet -T seats=sre --model openai/gpt-5    # a model of your own
+
+A model of your own is evaluated by the command line of Inspect:
+
+    inspect eval warroom/incidents -T env=fleet -T seats=sre --model openai/gpt-5
 """
 
 import tempfile

@@ -2,7 +2,11 @@
 
     pip install warroom nemo-gym
     python examples/integrations/with_nemo_gym.py
-    NEMO_GYM_EXTRA_ROOTS=$(python -c 'from warroom.integrations.nemo_gym import EXTRA_ROOT as r; print(r)') gym list resources-servers
+
+`gym` finds the server by the name `warroom` in a folder of the package:
+
+    export NEMO_GYM_EXTRA_ROOTS=$(python -c 'from warroom.integrations import nemo_gym as n; print(n.EXTRA_ROOT)')
+    gym list resources-servers
 """
 
 from unittest.mock import MagicMock

@@ -2,6 +2,8 @@
 
     pip install warroom pettingzoo
     python examples/integrations/with_pettingzoo.py
+
+Every agent is a seat, and has a conversation of its own.
 """
 
 import warnings

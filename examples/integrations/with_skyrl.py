@@ -2,6 +2,8 @@
 
     pip install warroom skyrl-gym
     python examples/integrations/with_skyrl.py
+
+SkyRL's trainer takes the same registered name as `env_class` of each row of its data.
 """
 
 import skyrl_gym

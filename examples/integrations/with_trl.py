@@ -2,7 +2,8 @@
 
     pip install 'warroom[train]'
     python examples/integrations/with_trl.py
-    python examples/train_with_trl.py    # trains a model with TRL's own GRPOTrainer
+
+`examples/train_with_trl.py` trains a model with TRL's own `GRPOTrainer`.
 """
 
 from scripted_model import ScriptedModel, check

@@ -1,8 +1,11 @@
 """Evaluate the verifiers environment with its own `vf-eval`, and compare the rewards with an evaluation's scores.
 
-    pip install warroom verifiers uv        # vf-eval starts each agent as a script of uv
+    pip install warroom verifiers uv
     python examples/integrations/with_verifiers.py
-    vf-eval warroom-verifiers -m MODEL --env.taskset.split test    # a model of your own
+
+Each turn of an agent is a process that `uv` starts. A model of your own:
+
+    vf-eval warroom-verifiers -m MODEL --env.taskset.split test
 """
 
 import json
@@ -26,7 +29,16 @@ def play(env: str, seats: Sequence[str], incidents: int) -> None:
     taskset = {"env": env, "split": "dev", "tiers": '["easy"]', "seeds": 1, "seats": json.dumps(seats)}
     options = [part for name, value in taskset.items() for part in (f"--env.taskset.{name}", value)]
     with script.serving() as url, tempfile.TemporaryDirectory() as folder:
-        options += ["--client.base-url", url, "--client.api-key-var", "SCRIPTED_KEY", "-o", folder, "--no-push", "--no-rich"]
+        options += [
+            "--client.base-url",
+            url,
+            "--client.api-key-var",
+            "SCRIPTED_KEY",
+            "-o",
+            folder,
+            "--no-push",
+            "--no-rich",
+        ]
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         subprocess.run(
             [str(part) for part in (*vf_eval, *options)],

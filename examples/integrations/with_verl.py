@@ -59,7 +59,8 @@ def main() -> None:
     model, scores, tokenizer = ScriptedModel(SPECS, "expert", [SEAT]), {}, byte_tokenizer()
     for spec in SPECS:
         loop = hydra.utils.instantiate(
-            _agent_loop_registry["warroom"], trainer_config=DictConfigWrap(config), data_config=DictConfigWrap(config.data),
+            _agent_loop_registry["warroom"],
+            trainer_config=DictConfigWrap(config), data_config=DictConfigWrap(config.data),
             server_manager=ScriptServer(model, tokenizer), tokenizer=tokenizer, processor=None, dataset_cls=None,
         )  # fmt: skip
         row = {"raw_prompt": [], "extra_info": {"spec": spec, "seat": SEAT, "teammates": "expert"}}

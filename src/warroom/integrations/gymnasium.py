@@ -18,7 +18,7 @@ ACTION = Text(16_384, min_length=0, charset=string.printable)
 
 
 class SeatEnv(gymnasium.Env[str, str]):
-    """A seat of incidents that `reset` draws from `specs`, or takes from its option `spec`; teammates play the others."""
+    """A seat of incidents that `reset` draws from `specs`, or takes from its option `spec`."""
 
     observation_space, action_space = OBSERVATION, ACTION
 
@@ -27,7 +27,8 @@ class SeatEnv(gymnasium.Env[str, str]):
     ) -> None:
         """`seat` defaults to the environment's first, and `specs` to the tasks of its training split."""
         self.specs = [str(spec) for spec in specs or warroom.tasks(env, split="train")]
-        self.seat, self.teammates = seat or warroom.make(self.specs[0]).SEATS[0], teammates
+        chat = warroom.Chat(self.specs[0], seats=[seat] if seat else [], teammates=teammates)
+        self.seat, self.teammates = next(iter(chat.conversations)), teammates
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an incident."""
@@ -45,4 +46,4 @@ class SeatEnv(gymnasium.Env[str, str]):
 
 
 for name in ("fleet", "logs", "tickets"):
-    gymnasium.register(f"warroom/{name}-v0", entry_point=SeatEnv, kwargs={"env": name})
+    gymnasium.register(f"warroom/{name}-v0", entry_point=f"{__name__}:SeatEnv", kwargs={"env": name})

@@ -16,7 +16,12 @@ import warroom
 
 @task
 def incidents(
-    env: str = "fleet", split: str = "test", seeds: int = 5, tiers: str = "easy,medium,hard", seats: str = "", teammates: str = "expert"
+    env: str = "fleet",
+    split: str = "test",
+    seeds: int = 5,
+    tiers: str = "easy,medium,hard",
+    seats: str = "",
+    teammates: str = "expert",
 ) -> Task:
     """Incidents of an environment; the models play `seats` (all if none is named), and `teammates` the others."""
     specs = map(str, warroom.tasks(env, split=split, seeds=seeds, tiers=tiers.split(",")))
@@ -33,7 +38,7 @@ def seats_played(seats: str = "", teammates: str = "expert") -> Solver:
         told: dict[str, list[ChatMessage]] = {seat: [] for seat in chat.conversations}
         while not chat.done:
             state.messages = told[chat.seat]
-            state.messages += await messages_from_openai(chat.messages[len(state.messages) :])  # type: ignore[arg-type]
+            state.messages += await messages_from_openai(chat.messages[len(state.messages) :])
             tools = [ToolInfo.model_validate(tool["function"]) for tool in chat.tools]
             state.output = await get_model(role=chat.seat).generate(state.messages, tools)
             state.messages.append(state.output.message)

@@ -13,7 +13,6 @@ from pettingzoo import AECEnv
 
 import warroom
 
-
 CHARACTERS = frozenset(map(chr, range(0x3000)))
 
 
@@ -28,21 +27,23 @@ class SeatsEnv(AECEnv[str, Shown, str]):
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "warroom_v0", "is_parallelizable": False}
 
-    def __init__(self, env: str = "fleet", seats: Sequence[str] = (), teammates: str = "expert", specs: Sequence[str] = ()) -> None:
+    def __init__(
+        self, env: str = "fleet", seats: Sequence[str] = (), teammates: str = "expert", specs: Sequence[str] = ()
+    ) -> None:
         """`seats` default to all, and `specs` to the tasks of the environment's training split."""
         self.specs, self.teammates = [str(spec) for spec in specs or warroom.tasks(env, split="train")], teammates
-        self.possible_agents = [seat for seat in warroom.make(self.specs[0]).SEATS if seat in seats or not seats]
-        self.observation_spaces = {seat: Text(1_000_000, min_length=0, charset=CHARACTERS) for seat in self.possible_agents}
-        self.action_spaces = {seat: Text(16_384, min_length=0, charset=string.printable) for seat in self.possible_agents}
+        self.possible_agents = list(warroom.Chat(self.specs[0], seats=seats, teammates=teammates).conversations)
+        self.shown = Text(1_000_000, min_length=0, charset=CHARACTERS)
+        self.said = Text(16_384, min_length=0, charset=string.printable)
         self.random = numpy.random.default_rng()
 
     def observation_space(self, agent: str) -> Text:
         """Whatever a seat may be shown."""
-        return self.observation_spaces[agent]
+        return self.shown
 
     def action_space(self, agent: str) -> Text:
         """A message, with a call in it."""
-        return self.action_spaces[agent]
+        return self.said
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Begin an incident."""
@@ -50,8 +51,7 @@ class SeatsEnv(AECEnv[str, Shown, str]):
         spec = (options or {}).get("spec") or self.specs[self.random.integers(len(self.specs))]
         self.chat = warroom.Chat(spec, seats=self.possible_agents, teammates=self.teammates, tool_calls="text")
         self.agents, self.agent_selection = list(self.possible_agents), self.chat.seat
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict(self.rewards)
+        self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
         self.infos = {agent: {"spec": spec} for agent in self.agents}
 
@@ -61,7 +61,7 @@ class SeatsEnv(AECEnv[str, Shown, str]):
 
     def step(self, action: str | None) -> None:
         """Take in the acting seat's message and play its calls."""
-        if self.terminations[self.agent_selection]:
+        if action is None or self.terminations[self.agent_selection]:
             self._was_dead_step(action)
             return
         self._cumulative_rewards[self.agent_selection] = 0.0

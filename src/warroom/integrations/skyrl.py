@@ -2,8 +2,8 @@
 
 skyrl_gym.register(id="warroom", entry_point="warroom.integrations.skyrl:SeatEnv")
 
-A row of the data has `spec`, `seat` and `teammates` in its `extra_info`; its prompt is replaced by the incident's opening,
-which describes the tools, for calls are written in the text. The reward comes with the last step.
+A row of the data has `spec`, `seat` and `teammates` in its `extra_info`. Its prompt is replaced by the incident's
+opening, which describes the tools, for calls are written in the text. The reward comes with the last step.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,9 @@ class SeatEnv(BaseTextEnv):
         new = self.chat.reply(action)
         done = self.chat.done or self.turns >= self.max_turns
         reward = self.chat.reward() if done else 0.0
-        return BaseTextEnvStepOutput(observations=[] if done else new, reward=reward, done=done, metadata=self.get_metrics())
+        return BaseTextEnvStepOutput(
+            observations=[] if done else new, reward=reward, done=done, metadata=self.get_metrics()
+        )
 
     def get_metrics(self) -> dict[str, Any]:
         """How the seat played; after the end also the score, 0 as the no-op policy and 1 as the oracle."""

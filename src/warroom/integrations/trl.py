@@ -1,4 +1,4 @@
-"""Seats as TRL's `environment_factory`: `GRPOTrainer(..., environment_factory=seat_environment("sre"), train_dataset=rows())`.
+"""Seats as TRL's `environment_factory`: `GRPOTrainer(environment_factory=seat_environment("sre"), train_dataset=...)`.
 
 Several seats at once are a dictionary: `{"sre": seat_environment("sre"), "manager": seat_environment("manager")}`, with
 the seat of a row in its column `environment`. A model that stops calling tools before the incident is over pays for it.

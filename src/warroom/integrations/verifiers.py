@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 
 import verifiers.v1 as vf
+from pydantic import Field
 
 import warroom
 
@@ -28,9 +29,9 @@ class IncidentsConfig(vf.TasksetConfig):
 
     env: str = "fleet"
     split: str = "train"
-    tiers: list[str] = ["easy", "medium", "hard"]
+    tiers: list[str] = Field(["easy", "medium", "hard"])
     seeds: int = 20
-    seats: list[str] = []
+    seats: list[str] = Field([])
     """The agents' seats; all of them if none is named."""
     teammates: str = "expert"
 
@@ -70,10 +71,7 @@ class SeatsEnv(vf.Env[SeatsConfig]):
                 if seat not in seats:
                     seats[seat] = await stack.enter_async_context(getattr(agents, seat).interaction(task))
                 said = await seats[seat].turn(chat.text)
-                if said.terminated:
-                    chat.leave()
-                else:
-                    chat.reply(said.last_reply)
+                chat.leave() if said.terminated else chat.reply(said.last_reply)
             for interaction in seats.values():
                 interaction.trace.record_reward("reward", chat.reward())
                 interaction.trace.record_metrics({"score": chat.finish(), **chat.result().points})

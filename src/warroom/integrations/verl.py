@@ -1,7 +1,7 @@
 """One seat as an agent loop of verl, by the name of `warroom`; verl finds it by an entry point once both are installed.
 
-A row of the data has `agent_name: warroom`, and `spec`, `seat` and `teammates` in its `extra_info`; its prompt is replaced
-by the incident's opening, which describes the tools, for calls are written in the text.
+A row of the data has `agent_name: warroom`, and `spec`, `seat` and `teammates` in its `extra_info`. Its prompt is
+replaced by the incident's opening, which describes the tools, for calls are written in the text.
 """
 
 from typing import Any
@@ -40,7 +40,9 @@ class SeatLoop(AgentLoopBase):
             chat.reply(self.tokenizer.decode(said.token_ids, skip_special_tokens=True))
             if not chat.done:
                 before, after = chat.messages[:-1], chat.messages
-                merged, mask, logprobs = await self.ct_merge_context_msg(before, after, merged.token_ids, mask, logprobs)
+                merged, mask, logprobs = await self.ct_merge_context_msg(
+                    before, after, merged.token_ids, mask, logprobs
+                )
             tokens = merged.token_ids
         reward, first = chat.reward(), len(tokens) - len(mask)
         scores = {"score": chat.finish(), "calls": chat.calls, "left_early": float(chat.left_early)}

@@ -1,7 +1,7 @@
 """One seat as a NeMo Gym resources server: its tools are routes, a session is one incident, `/verify` pays for it.
 
-`EXTRA_ROOT` is a folder for `NEMO_GYM_EXTRA_ROOTS`, in which `gym` finds the server and its configuration by the name of
-`warroom`. `row` makes a row of the data.
+`EXTRA_ROOT` is a folder for `NEMO_GYM_EXTRA_ROOTS`, in which `gym` finds the server and its configuration by the name
+`warroom`; `row` makes a row of the data.
 """
 
 from pathlib import Path
