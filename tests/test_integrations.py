@@ -83,7 +83,9 @@ def test_each_adapter_has_an_example_a_job_and_a_row_of_the_page() -> None:
 # -- what they share --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("env", environments())
+@pytest.mark.parametrize(
+    "env", [pytest.param(env, marks=pytest.mark.slow) if env == "tickets" else env for env in environments()]
+)
 def test_a_script_in_texts_scores_what_it_scores_by_calls(env: str, example: ModuleType) -> None:
     spec = str(warroom.tasks(env, split="dev", tiers=["medium"], seeds=1)[0])
     model = example.ScriptedModel([spec], "expert", [])
