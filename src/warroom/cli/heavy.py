@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded
     from warroom.envs.tickets import imported
     from warroom.envs.tickets import storage as knowledge
-    from warroom.evals import compare, merge, parquet, power, publish, report, roc, run
+    from warroom.evals import compare, merge, parquet, power, publish, ray_engine, report, roc, run
     from warroom.evals.audit import bars, certify, gates, search
     from warroom.evals.audit import run as audit
     from warroom.evals.audit import spec as audit_spec
@@ -40,6 +40,7 @@ else:
     parquet = LateModule("warroom.evals.parquet", extra="train")
     power = LateModule("warroom.evals.power", extra="plots")
     publish = LateModule("warroom.evals.publish", extra="plots")
+    ray_engine = LateModule("warroom.evals.ray_engine")
     report = LateModule("warroom.evals.report", extra="plots")
     roc = LateModule("warroom.evals.roc", extra="plots")
     run = LateModule("warroom.evals.run")

@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ LOCAL_ENVIRONMENT = {
 """What a cluster of this machine alone is started with."""
 OBJECT_STORE_BYTES = 512 * 2**20
 """Memory of a local cluster for chunks of results that the command has not yet written."""
+KNOCK_SECONDS = 10.0
+"""Seconds within which the head of a cluster has to take a connection."""
 CHECK_SECONDS = 120.0
 """Seconds within which a machine has to say what is installed there."""
 
@@ -82,7 +85,9 @@ def check_machines(machines: Sequence[Machine], libraries: Sequence[str]) -> Ins
     ask = ray.remote(num_cpus=0, max_retries=1)(installation)
     answers = {
         machine: ask.options(
-            scheduling_strategy=ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(machine.node_id, soft=False)
+            scheduling_strategy=ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+                machine.node_id, soft=False
+            )
         ).remote(libraries)
         for machine in machines
     }
@@ -127,6 +132,7 @@ def _join(options: ClusterOptions, workers: int | None) -> None:
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     try:
         if options.address is not None:
+            _knock(options.address)
             ray.init(address=options.address, **quiet)
             return
         cores = math.ceil((workers or os.cpu_count() or 1) * options.cpus_per_worker)
@@ -137,6 +143,17 @@ def _join(options: ClusterOptions, workers: int | None) -> None:
     except (ConnectionError, RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
         where = "on this machine" if options.address is None else f"at {options.address}"
         raise ValueError(f"no Ray cluster {where}: {first_line(error)}") from error
+
+
+def _knock(address: str) -> None:
+    """A `ConnectionError` if nothing listens there: Ray itself would try again for many minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        return  # auto
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise ConnectionError(f"nothing answers: {error}; give HOST:PORT of the head, or auto") from error
 
 
 def _described() -> Cluster:

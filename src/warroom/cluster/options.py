@@ -1,11 +1,13 @@
 """Where work is played that one machine is not enough for; flags of commands are made from this declaration."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from warroom.core.errors import UnknownName
 from warroom.core.options import Options, option
 
-ENGINES = ("local", "ray")
-"""What plays the episodes of an evaluation: processes of this machine, or the workers of a Ray cluster."""
+LOCAL, RAY = ENGINES = ("local", "ray")
+"""What plays: processes of this machine, or the workers of a Ray cluster."""
 CLIENT_SCHEME = "ray://"
 
 
@@ -33,3 +35,14 @@ class ClusterOptions(Options):
                 f"{self.address} is the address of Ray's client server; run the command on a machine of the cluster "
                 "with --address auto, or hand it to the cluster by `ray job submit`"
             )
+
+
+def cluster_options(engine: str, given: Mapping[str, object]) -> ClusterOptions | None:
+    """The cluster that an engine plays on, None for this machine alone; a `ValueError` if they do not go together."""
+    if engine not in ENGINES:
+        raise UnknownName("engine", engine, ENGINES)
+    if engine == RAY:
+        return ClusterOptions.parse(given)
+    if given:
+        raise ValueError(f"{', '.join(given)}: options of a Ray cluster; choose the engine {RAY}, or leave them out")
+    return None

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 Handle = Any
 """A Ray actor, or a reference to what one will have returned."""
 DEPTH = 2
-"""Chunks that a worker has at once: the next one waits there while it plays, so that it never waits for this process."""
+"""Chunks that a worker has at once: the next one waits there while it plays, so that it never waits for another."""
 POLL_SECONDS = 0.5
 START_SECONDS = 300.0
 """Seconds that may pass while no worker at all has started: clusters that grow take minutes to."""
@@ -111,8 +111,9 @@ class Pool(Generic[Task, Result]):
             if not self._sent and (failed is not None or stopping() or not queue):
                 break
             for ready in self._ready():
-                ended = self._started(ready) if ready in self._starting else self._ended(ready, queue)
-                if ended is not None:
+                if ready in self._starting:
+                    self._started(ready)
+                elif (ended := self._ended(ready, queue)) is not None:
                     failed = failed or (ended.error if isinstance(ended, ChunkResult) else None)
                     yield ended
         if failed is not None:

@@ -24,7 +24,9 @@ POLL_SECONDS = 1.0
 class InProcessEngine:
     """Plays everything in this process."""
 
-    def __init__(self, plan: Plan, models: Collection[str], served: Collection[str], client: "LLMClient | None") -> None:
+    def __init__(
+        self, plan: Plan, models: Collection[str], served: Collection[str], client: "LLMClient | None"
+    ) -> None:
         """`models` are the policies in which a model plays, `served` those of them whose model is behind a server."""
         self._policy_sets = plan.policy_sets(client)
         self._models, self._served = models, served

@@ -134,9 +134,7 @@ def _lines(ended: ChunkResult[EpisodeLine] | GivenUp[EpisodeKey]) -> Iterator[Ep
 
 
 @contextmanager
-def ray_engine(
-    plan: Plan, options: ClusterOptions, workers: int | None, log_line: LogLine
-) -> Iterator[RayEngine]:
+def ray_engine(plan: Plan, options: ClusterOptions, workers: int | None, log_line: LogLine) -> Iterator[RayEngine]:
     """An engine for a block of code: its cluster is joined or started, and every machine of it checked.
 
     `workers` is how many there may be, by default as many as the cluster has room for. A `ValueError` says why there is
@@ -155,9 +153,7 @@ def ray_engine(
                 f"it has {cluster.cpus:g} and {cluster.gpus:g}"
             )
         demand = Demand(workers or room, options.cpus_per_worker, gpus)
-        log_line(
-            f"Ray: {len(cluster.machines)} machine{'s' * (len(cluster.machines) != 1)}, room for {room} workers"
-        )
+        log_line(f"Ray: {len(cluster.machines)} machine{'s' * (len(cluster.machines) != 1)}, room for {room} workers")
         yield RayEngine(plan, cluster, demand, log_line)
 
 
