@@ -166,7 +166,7 @@ def simulated(machines: int, cores: int) -> Iterator[None]:
 def show(name: str, played: Played) -> None:
     pace = played.written / played.steady
     print(
-        f"{name}: {played.total:.1f} s, of which {played.steady:.1f} from the first episode on ({pace:.1f} episodes/s); "
+        f"{name}: {played.total:.1f} s, {played.steady:.1f} of them from the first episode on ({pace:.1f} episodes/s); "
         f"processor time {played.driver_cpu:.1f} s here, {played.workers_cpu:.1f} s of workers",
         flush=True,
     )

@@ -6,12 +6,12 @@ import os
 import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.cluster.installation import Installation, differences, installation
 from warroom.cluster.options import ClusterOptions
-from warroom.core.errors import first_line
+from warroom.core.errors import MAX_LINE_CHARACTERS, first_line
 from warroom.core.late import LateModule
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ LOCAL_ENVIRONMENT = {
     "RAY_AUTH_MODE": "token",
 }
 """What a cluster of this machine alone is started with."""
+ADVICE = "Some common causes include"
 OBJECT_STORE_BYTES = 512 * 2**20
 """Memory of a local cluster for chunks of results that the command has not yet written."""
 KNOCK_SECONDS = 10.0
@@ -62,16 +63,23 @@ class Cluster(NamedTuple):
 def joined(options: ClusterOptions, workers: int | None) -> Iterator[Cluster]:
     """The cluster of these options; a local one has the cores for `workers`, by default one for each core here.
 
-    A process that has joined a cluster already keeps it. A `ValueError` says why there is none.
+    A process that has joined a cluster already keeps it. What Ray has to say of processes that end goes to standard
+    error meanwhile. A `ValueError` says why there is no cluster.
     """
-    if "ray" in sys.modules and ray.is_initialized():
+    with redirect_stdout(sys.stderr), _joined(options, workers):
         yield _described()
+
+
+@contextmanager
+def _joined(options: ClusterOptions, workers: int | None) -> Iterator[None]:
+    if "ray" in sys.modules and ray.is_initialized():
+        yield
         return
 
     with _environment(ENVIRONMENT if options.address else LOCAL_ENVIRONMENT):
         _join(options, workers)
         try:
-            yield _described()
+            yield
         finally:
             ray.shutdown()
 
@@ -107,13 +115,13 @@ def _difference(here: Installation, answer: Any) -> str:
     except ray.exceptions.GetTimeoutError:
         return f"it has not answered within {CHECK_SECONDS:.0f} seconds"
     except (ray.exceptions.RayError, RuntimeError) as error:  # an import that fails there is a RuntimeError
-        return f"Warroom does not load there: {last_line(error)}"
+        return f"Warroom does not load there: {what_ended(error)}"
 
 
-def last_line(error: BaseException) -> str:
-    """The last line of an error of Ray, whose message ends with what went wrong on the other machine."""
+def what_ended(error: BaseException) -> str:
+    """What Ray says of the end of a process: the last line of its message, without its advice."""
     lines = str(error).strip().splitlines()
-    return lines[-1].strip() if lines else first_line(error)
+    return (lines[-1].partition(ADVICE)[0].strip() if lines else first_line(error))[:MAX_LINE_CHARACTERS]
 
 
 @contextmanager

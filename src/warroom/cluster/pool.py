@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from warroom.cluster.connection import last_line
+from warroom.cluster.connection import what_ended
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.late import LateModule
 
@@ -147,7 +147,7 @@ class Pool(Generic[Task, Result]):
             self._failed_starts += 1
             if self._failed_starts >= MAX_FAILED_STARTS:
                 raise ValueError(
-                    f"{self._failed_starts} workers in a row ended before they could begin: {last_line(error)}"
+                    f"{self._failed_starts} workers in a row ended before they could begin: {what_ended(error)}"
                 ) from error
             self._start()
         else:
@@ -194,7 +194,7 @@ class Pool(Generic[Task, Result]):
             self._replace(worker)
             if queue.put_back(chunk, at_fault=at_fault):
                 return None
-            return GivenUp(chunk.tasks[0], f"it ended {chunk.deaths + 1} workers: {last_line(error)}")
+            return GivenUp(chunk.tasks[0], f"it ended {chunk.deaths + 1} workers: {what_ended(error)}")
         queue.record(chunk, ended.seconds)
         return ended
 

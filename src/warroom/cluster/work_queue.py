@@ -14,8 +14,8 @@ LEAST_SECONDS = 0.25
 """How long the last chunks take, so that all workers end at about the same time."""
 FIRST_CHUNK = 4
 """Tasks of a group whose pace is not yet known."""
-MAX_DEATHS = 3
-"""Workers that may end under one task before it is given up."""
+MAX_DEATHS = 5
+"""Workers that may end under one task before it is given up: more than chance ends under the same."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,12 @@ class WorkQueue(Generic[Task]):
         return bool(self._returned) or any(group.tasks for group in self._groups.values())
 
     def take(self) -> Chunk[Task]:
-        """The next chunk; an `IndexError` if nothing is left."""
-        if self._returned:
-            return self._returned.popleft()
+        """The next chunk, last those that came back; an `IndexError` if nothing is left."""
         for name, group in self._groups.items():
             if group.tasks:
                 size = min(group.size(self.workers), len(group.tasks))
                 return Chunk(name, tuple(group.tasks.popleft() for _ in range(size)))
-        raise IndexError("no work is left")
+        return self._returned.popleft()
 
     def record(self, chunk: Chunk[Task], seconds: float) -> None:
         """Note how long a chunk has taken."""
