@@ -76,9 +76,9 @@ class Watch:
             self.memory.append(sum(memory_of(process) for process in found) / MIB)
 
 
-def workers() -> list[psutil.Process]:
-    """The processes of Ray's workers that descend from this one."""
-    return [process for process in psutil.Process().children(recursive=True) if WORKER in name_of(process)]
+def workers(method: str = "") -> list[psutil.Process]:
+    """The processes of Ray's workers that descend from this one, all or those that run a method."""
+    return [process for process in psutil.Process().children(recursive=True) if WORKER + method in name_of(process)]
 
 
 def name_of(process: psutil.Process) -> str:
@@ -134,13 +134,13 @@ def play_on_ray(
 
 
 def kill(times: int, seed: int, gap: float) -> Callable[[Watch], None]:
-    """Kills a drawn worker so many times, `gap` seconds apart on average."""
+    """Kills a drawn worker that plays so many times, `gap` seconds apart on average."""
 
     def run(watch: Watch) -> None:
         draws, done = Random(seed), 0
         while done < times:
             time.sleep(draws.uniform(0.5, 1.5) * gap if watch.moments else 0.1)
-            found = workers() if watch.moments else []
+            found = workers(".play") if watch.moments else []
             if found:
                 draws.choice(found).kill()
                 done += 1
