@@ -124,6 +124,10 @@ def ground_rows() -> Rows:
             for ground in GROUNDS]  # fmt: skip
 
 
+def unused_sources() -> str:
+    return "; ".join([f"{tier}: {', '.join(tiers.TIERS[tier].unused_sources) or 'none'}" for tier in TIERS])
+
+
 def fleet_page() -> str:
     env, fleet = make("fleet/db_deadlock", "easy", 0), environments()["fleet"]
     scenarios = suite("fleet", "full")
@@ -140,6 +144,7 @@ def fleet_page() -> str:
         "### Who is a rogue", "",
         GUILT, "",
         table(["ground", "the rule that is broken", "tiers"], ground_rows()),
+        f"Sources on which no verdict of a tier depends, so that skipping them costs nothing: {unused_sources()}.", "",
         "### What each seat sees", "",
         table(["", *env.SEATS], SEES),
         "Everything else has to be read, by the seat whose tool it is. Nobody sees the truth.", "",

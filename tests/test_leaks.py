@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
@@ -22,7 +23,7 @@ from warroom.evals.audit.leaks import (
     texts_of,
 )
 from warroom.evals.audit.logs.leaks import root_position_bias
-from warroom.evals.audit.outcomes import IncidentKey, incidents
+from warroom.evals.audit.outcomes import incidents
 from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 
 AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]
@@ -31,7 +32,7 @@ every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda
 every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
-def full(env: str, tier: str, seeds: int) -> list[IncidentKey]:
+def full(env: str, tier: str, seeds: int) -> list[EpisodeSpec]:
     return incidents(suite(env, "full"), tier, "dev", range(seeds))
 
 
@@ -90,7 +91,7 @@ def test_the_place_of_a_cause_among_the_troubles_drawn_with_it_is_chance() -> No
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = FleetEnv.observation
     monkeypatch.setattr(FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.scenario}"))
-    incident = IncidentKey("fleet/cascade", "easy", 0)
+    incident = EpisodeSpec("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
     assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"cascade"}
 
@@ -99,7 +100,7 @@ def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.Mon
     plain = LogsEnv.observation
     monkeypatch.setattr(LogsEnv, "observation", lambda self: replace(plain(self), answer=self.truth()["severity"]))
     monkeypatch.setattr(LogsEnv, "observe", lambda self: Message(self.observation().answer))
-    shown = texts_of(LOGS, IncidentKey("logs/single_crash", "easy", 0), "random")
+    shown = texts_of(LOGS, EpisodeSpec("logs/single_crash", "easy", 0), "random")
     assert {leak.detail for leak in scan_for_secrets(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
 
 

@@ -32,7 +32,7 @@ from warroom.rollout import play
 from warroom.sim.log_lines import LogLine
 from warroom.sim.log_search import LogMatches, parse_query
 from warroom.sim.outages import OUTAGES, REMEDIES
-from warroom.sim.streams.outage_lines import WORDINGS, wording_of
+from warroom.sim.streams.outage_lines import TROUBLES, troubles_of
 
 SHOP = Catalogue((
     ServiceEntry("front", "gateway", "sre", ("login", "pay")),
@@ -101,9 +101,9 @@ def test_a_table_of_words_names_some_remedy_for_most_lines_of_troubles_and_the_r
     """Words are shared by troubles with different remedies: else a table would do."""
     lines = [
         (OUTAGES[name].remedy, text)
-        for (name, _), wording in WORDINGS[split].items()
+        for (name, _), texts in TROUBLES[split].items()
         if name in OUTAGES and OUTAGES[name].remedy
-        for text in wording.harmful
+        for text in texts
     ]
     right = [max(named, key=lambda action: named[action]) == remedy
              for remedy, text in lines if (named := remedies_named(text))]  # fmt: skip
@@ -124,10 +124,10 @@ def test_objects_are_read_as_they_are_written() -> None:
 
 
 def test_findings_tell_a_trouble_that_harms_from_one_that_does_not() -> None:
-    crash = wording_of(Split.TEST, "crash", "service")
-    for texts, causes in ((crash.harmful, 1), (crash.coped, 0)):
+    crash = re.sub(r"{\w+}", "17", troubles_of(Split.TEST, "crash", "service")[0].text)
+    for result, causes in (("try=3/3 status=error", 1), ("try=1/3 status=error", 0)):
         findings = LogFindings(SHOP)
-        message = re.sub(r"{\w+}", "17", texts[0][2:])
+        message = f"{crash}; {result}"
         findings.add_page(LogsPage(1, 8, 32_700, 32_700, (ShownLine("pay", line(message)),)))
         assert len(findings.causes) == causes, message
 

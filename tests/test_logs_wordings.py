@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise, product
-from math import log
+from hashlib import blake2b
+from itertools import product
 from typing import NamedTuple
 
 import pytest
@@ -16,58 +16,73 @@ from warroom.rollout import play
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OUTAGES, OWN_SIDE
 from warroom.sim.streams.component import KINDS
 from warroom.sim.streams.outage_lines import (
+    ONE_OUTCOME,
     OPENINGS,
     OPERATOR,
     RECEIVED,
-    WORDINGS,
+    RESULTS,
+    TROUBLES,
     ReadOutage,
-    known_names,
     read_outage,
-    wording_of,
+    results_of,
+    troubles_of,
 )
-from warroom.sim.streams.outage_wording import OutageWording
+from warroom.sim.streams.outage_results import COMPARED, Duration, result_figures
+from warroom.sim.streams.outage_wording import SEPARATOR
 from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES, FIGURES
 
 SPLITS = (Split.TRAIN, Split.TEST)
-TEMPLATES, WORDINGS_PER_OUTCOME = 40, 4
+TEMPLATES, WORDINGS = 40, 4
 OBJECTS = {"build": "4.12.3", "session": "s-48213", "prefix": "price/07", "": ""}
 PEER, FIGURE = "user-db", dict.fromkeys(FIGURES, "17")
 SLOT = re.compile(r"\{(\w+)\}")
-MOST_AUROC = 0.6
-"""Of a reader of words that knows nothing of their order; .5 is chance."""
+NEGATION = re.compile(r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|lacks?)\b")
+DIRECTION = re.compile(
+    r"\b(?:up|down|rises?|rising|gr[eo]ws?|growing|more|fewer|less|longer|shorter|higher|lower|deeper|shrinks?)\b"
+)
+ALLOWED, TRIES, DRAWS = 900.0, 4, 40
+MOST_GUESSED = 0.6
+"""Share of outcomes that the order of figures gives away; .5 is chance."""
 
 
 class Told(NamedTuple):
+    """A trouble and one of its results, as a component of a kind writes them."""
+
     name: str
     kind: str
-    harmful: bool
     text: str
 
 
-def told(split: Split) -> list[Told]:
-    """Every wording that has an opposite."""
-    return [
-        Told(name, kind, harmful, text)
-        for (name, kind), wording in WORDINGS[split].items()
-        if wording.harmful and wording.coped
-        for harmful, texts in ((True, wording.harmful), (False, wording.coped))
-        for text in texts
-    ]
+def told(split: Split) -> Iterator[Told]:
+    """Every trouble with one of the results that may follow it, in turn."""
+    for name, kind in TROUBLES[split]:
+        results = results_of(split, name, kind)
+        for k, line in enumerate(troubles_of(split, name, kind)):
+            yield Told(name, kind, line.text + (SEPARATOR + results[k % len(results)] if results else ""))
+
+
+def figures(harmful: bool, text: str, number: int = 0) -> dict[str, int]:
+    draw = blake2b(f"{text}{number}".encode(), digest_size=8).digest()
+    total = ALLOWED * (1.4 if harmful else 0.8)
+    return result_figures(harmful, draw, Duration(total, ALLOWED), most=TRIES)
+
+
+def written(one: Told, harmful: bool) -> str:
+    return one.text.format(**FIGURE, **figures(harmful, one.text), object=object_of(base(one.name)), peer=PEER)
+
+
+def base(name: str) -> str:
+    return name.removesuffix(f" {RECEIVED}")
 
 
 def words(text: str) -> list[str]:
-    return re.findall(r"[a-z][a-z'-]*", SLOT.sub(" ", text[2:]).lower())
+    return re.findall(r"[a-z][a-z'-]*", SLOT.sub(" ", text).lower())
 
 
 def object_of(name: str) -> str:
     outage = OUTAGES.get(name)
     return OBJECTS[OBJECT_OF.get(outage.remedy or "", "") if outage else ""]
-
-
-def rows(split: Split) -> Iterator[tuple[str, str, OutageWording]]:
-    for (name, kind), wording in WORDINGS[split].items():
-        yield name, kind, wording
 
 
 @pytest.mark.parametrize(("kind", "split"), list(product(KINDS, SPLITS)))
@@ -91,49 +106,82 @@ def test_every_template_is_read_back_to_its_role_and_callee() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_trouble_has_wordings_for_every_kind_of_component_that_has_it(split: Split) -> None:
-    for name in known_names():
-        outage = OUTAGES.get(name.removesuffix(f" {RECEIVED}"))
-        kinds = outage.kinds if outage and RECEIVED not in name else frozenset(KINDS)
-        for kind in (*kinds,) if name != OWN_SIDE else ("gateway", "service"):
-            wording = wording_of(split, name, kind)
-            assert len(wording.harmful) >= WORDINGS_PER_OUTCOME or name == CLIENT_ERRORS
-            assert len(wording.coped) >= WORDINGS_PER_OUTCOME or name == OWN_SIDE
+    received = [f"{name} {RECEIVED}" for name, outage in OUTAGES.items() if outage.place == "callee"]
+    for name in (*OUTAGES, *received, OWN_SIDE, CLIENT_ERRORS):
+        outage = OUTAGES.get(base(name))
+        kinds = outage.kinds if outage and name not in received else frozenset(KINDS)
+        for kind in kinds if name != OWN_SIDE else ("gateway", "service"):
+            assert len(troubles_of(split, name, kind)) >= WORDINGS
+            assert len(results_of(split, name, kind)) >= WORDINGS or name in ONE_OUTCOME
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_both_outcomes_name_the_same_things_at_the_same_levels(split: Split) -> None:
-    for name, kind, wording in rows(split):
-        texts = wording.harmful + wording.coped
+def test_all_lines_of_a_trouble_name_the_same_things(split: Split) -> None:
+    for (name, kind), texts in TROUBLES[split].items():
         named = {frozenset({"object", "peer"} & set(SLOT.findall(text))) for text in texts}
         assert len(named) == 1, (name, kind)
         assert all(set(SLOT.findall(text)) <= {"object", "peer", *FIGURES} for text in texts), (name, kind)
-        if wording.harmful and wording.coped:
-            assert Counter(t[0] for t in wording.harmful) == Counter(t[0] for t in wording.coped), (name, kind)
+        assert {text[0] for text in texts} <= {"W", "E"}
+    assert all(set(SLOT.findall(text)) <= COMPARED for texts in RESULTS[split].values() for text in texts)
+
+
+@pytest.mark.parametrize(("split", "harmful"), list(product(SPLITS, (False, True))))
+def test_every_line_is_read_back_to_its_trouble_and_outcome_alone(split: Split, harmful: bool) -> None:
+    for one in told(split):
+        name, message = base(one.name), written(one, harmful)
+        outcome = ONE_OUTCOME.get(name, "harmful" if harmful else "coped")
+        thing, peer = (object_of(name) if "{object}" in one.text else ""), (PEER if "{peer}" in one.text else "")
+        assert read_outage(message) == (ReadOutage(name, outcome, thing, peer, name != one.name),), message
+        assert read_line(message) is None, message
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_every_wording_is_read_back_to_its_trouble_and_outcome_alone(split: Split) -> None:
-    for name, _, wording in rows(split):
-        base = name.removesuffix(f" {RECEIVED}")
-        for outcome, texts in (("harmful", wording.harmful), ("coped", wording.coped)):
-            for text in texts:
-                thing = object_of(base) if "{object}" in text else ""
-                peer = PEER if "{peer}" in text else ""
-                message = text[2:].format(**FIGURE, object=thing, peer=peer)
-                assert read_outage(message) == (ReadOutage(base, outcome, thing, peer, base != name),), message
-                assert read_line(message) is None, message
+def test_every_result_is_read_back_for_all_its_figures(split: Split) -> None:
+    trouble = TROUBLES[split]["crash", ""][0][2:].format(**FIGURE)
+    for texts, harmful, number in product(RESULTS[split].values(), (False, True), range(DRAWS)):
+        for text in texts:
+            line = trouble + SEPARATOR + text.format(**figures(harmful, text, number))
+            assert [found.outcome for found in read_outage(line)] == ["harmful" if harmful else "coped"], line
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_outcomes_are_told_at_the_same_length(split: Split) -> None:
-    lengths = {harmful: [len(t.text) for t in told(split) if t.harmful is harmful] for harmful in (True, False)}
-    harmful, coped = (sum(lengths[outcome]) / len(lengths[outcome]) for outcome in (True, False))
-    assert 0.95 < harmful / coped < 1.05
+def test_harm_is_told_by_figures_in_the_same_words(split: Split) -> None:
+    for one in told(split):
+        assert re.sub(r"\d+", "0", written(one, harmful=True)) == re.sub(r"\d+", "0", written(one, harmful=False))
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_which_figure_is_the_larger_does_not_tell_harm_without_its_words(split: Split) -> None:
+    """Whoever guesses from the order and the sign of figures alone is right little more often than by chance."""
+    seen = Counter[tuple[tuple[bool, ...], bool]]()
+    for name, kind in TROUBLES[split]:
+        for text, harmful in product(results_of(split, name, kind), (False, True)):
+            shown = [int(number) for number in re.findall(r"\d+", text.format(**figures(harmful, text)))]
+            seen[(shown[0] < shown[-1], shown[0] > shown[-1], shown[0] == 0), harmful] += 1
+    right = sum(max(seen[shape, True], seen[shape, False]) for shape in {shape for shape, _ in seen})
+    assert right <= MOST_GUESSED * seen.total(), seen
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_lines_are_plain(split: Split) -> None:
+    """One negation at most, which is in the trouble; and no figures where a word says which way they went."""
+    for texts in TROUBLES[split].values():
+        for text in texts:
+            assert len(NEGATION.findall(text)) <= 1, text
+            assert not DIRECTION.search(text) or len(set(SLOT.findall(text)) & set(FIGURES)) <= 2, text
+    for texts in RESULTS[split].values():
+        assert not [text for text in texts if NEGATION.search(text)]
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_trouble_has_no_separator_of_its_own(split: Split) -> None:
+    assert not [text for texts in TROUBLES[split].values() for text in texts if SEPARATOR in text]
 
 
 def runs(split: Split, length: int) -> set[tuple[str, ...]]:
-    texts = [text for _, _, wording in rows(split) for text in wording.harmful + wording.coped]
-    texts += [text for of in (OPENINGS, OPERATOR) for group in of[split].values() for text in group]
+    texts = [text[2:] for texts in TROUBLES[split].values() for text in texts]
+    texts += [text for texts in RESULTS[split].values() for text in texts]
+    texts += [text[2:] for table in (OPENINGS[split], OPERATOR[split]) for texts in table.values() for text in texts]
     found = set()
     for text in texts:
         spoken = words(text)
@@ -145,61 +193,13 @@ def test_splits_share_no_run_of_four_words() -> None:
     assert not runs(Split.TRAIN, 4) & runs(Split.TEST, 4)
 
 
-# -- words alone tell nothing ---------------------------------------------------------------------------------
-
-
-def features(text: str, *, pairs: bool) -> set[str]:
-    spoken = words(text)
-    return {*spoken, *([f"{a} {b}" for a, b in pairwise(spoken)] if pairs else [])}
-
-
-def evidence(learned: list[Told], *, pairs: bool) -> dict[str, float]:
-    """Naive Bayes: the log of how much more likely harm is for each word, or pair of neighbours."""
-    counts = {outcome: Counter[str]() for outcome in (True, False)}
-    for line in learned:
-        counts[line.harmful].update(features(line.text, pairs=pairs))
-    known = counts[True].keys() | counts[False].keys()
-    return {word: log((counts[True][word] + 1) / (counts[False][word] + 1)) for word in known}
-
-
-def auroc(scores: list[tuple[bool, float]]) -> float:
-    harmful, coped = ([score for outcome, score in scores if outcome is wanted] for wanted in (True, False))
-    won = sum((a > b) + 0.5 * (a == b) for a in harmful for b in coped)
-    return won / len(harmful) / len(coped)
-
-
-def scored(learned: list[Told], asked: list[Told], *, pairs: bool) -> list[tuple[bool, float]]:
-    known = evidence(learned, pairs=pairs)
-    return [(line.harmful, sum(known.get(word, 0.0) for word in features(line.text, pairs=pairs))) for line in asked]
-
-
-@pytest.mark.parametrize("pairs", [False, True])
-def test_words_learned_from_train_do_not_tell_harm_from_none_in_test(pairs: bool) -> None:
-    assert 1 - MOST_AUROC <= auroc(scored(told(Split.TRAIN), told(Split.TEST), pairs=pairs)) <= MOST_AUROC
-
-
-@pytest.mark.parametrize(("split", "pairs"), list(product(SPLITS, (False, True))))
-def test_words_of_other_troubles_do_not_tell_harm_from_none(split: Split, pairs: bool) -> None:
-    lines, scores = told(split), []
-    for name in sorted({line.name for line in lines}):
-        learned = [line for line in lines if line.name != name]
-        scores += scored(learned, [line for line in lines if line.name == name], pairs=pairs)
-    assert auroc(scores) <= MOST_AUROC
-
-
-def test_a_marker_word_would_be_noticed() -> None:
-    marked = {split: [t._replace(text=t.text + " alas" * t.harmful) for t in told(split)] for split in SPLITS}
-    assert auroc(scored(marked[Split.TRAIN], marked[Split.TEST], pairs=False)) > MOST_AUROC
-
-
 # -- pages ----------------------------------------------------------------------------------------------------
 
 SCENARIOS = ("single_crash", "cascading_failure", "silent_degradation", "misleading_errors", "double_fault",
              "false_alarm", "third_party_outage", "security_incident")  # fmt: skip
 TIERS = ("easy", "medium", "hard")
-INCIDENTS_A_CELL, MOST_PAGES = 3, 0.06
-"""Of the pages that may hold one run of five words: 27 of 564 were measured (4.8 %), for first lines of pages are of
-gateways; the aim of 2 % is missed."""
+INCIDENTS_A_CELL, MOST_PAGES = 6, 0.02
+"""Of the pages that may hold one run of five words."""
 
 
 def page_runs(page: str) -> set[str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warroom.evals.statistics import Estimate
 
 
-FULL_SEEDS = range(42)
+FULL_SEEDS = tuple(range(42))
 """Of each of 24 scenarios: 1,008 incidents a tier."""
 Shown = dict[tuple[str, str], list["GateRow"]]
 
@@ -63,7 +63,7 @@ def audit_command(
     if out is not None and not full:
         raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
     chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts)
-    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
+    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given))
     if full:
         plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
         rows = _measure_all(plan, heavy.gates.GateFolder(out))
@@ -80,9 +80,11 @@ def audit_command(
             audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
         )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
+    scan = scan_leaks(
+        audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split, options=audit_spec.options
+    )
     rows = _measure_quick(
-        audit_spec, [heavy.gates.Incidents(t, find_suite(env, suite), incidents, split) for t in chosen]
+        audit_spec, [heavy.gates.Incidents(t, tuple(find_suite(env, suite)), incidents, split) for t in chosen]
     )
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
@@ -118,7 +120,7 @@ def _measure_all(plan: FullPlan, folder: "GateFolder") -> "list[GateRow]":
         "policies": partial(heavy.audit.policies_gate, audit_spec, plan.suite, plan.budget, plan.workers),
         "leaks": partial(heavy.audit.leaks_gate, audit_spec, plan.suite),
     }
-    rows, scenarios = [], find_suite(audit_spec.env, plan.suite)
+    rows, scenarios = [], tuple(find_suite(audit_spec.env, plan.suite))
     for name, gate in gates.items():
         for tier in plan.tiers:
             say(f"{name}, {tier}")

@@ -10,8 +10,6 @@ from warroom.cli.output import print_json
 from warroom.core.types import JsonObject
 from warroom.importers.topology.compose import describe, read_compose, read_edges
 
-app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
-
 
 def topology_command(
     *,

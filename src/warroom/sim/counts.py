@@ -4,7 +4,6 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
-from collections.abc import Iterator
 from functools import cache, cached_property
 from hashlib import shake_128
 from math import inf
@@ -155,7 +154,7 @@ class MinuteCounts:
     def _count(self, minute: int) -> CountedMinute:
         played = self.world.at(minute)
         noise, size = self._noise_of(minute), self.system.size
-        calls = self._count_calls(played, noise[:size], noise[size : 2 * size])
+        calls = self._count_calls(self._expected(played), noise[:size], noise[size : 2 * size])
         requests, sent, latency, p95 = [], [], [], []
         services = zip(self._incoming, played.swept.latency, noise[2 * size : 3 * size], self.patience, strict=True)
         for places, mean, byte, patience in services:
@@ -170,9 +169,17 @@ class MinuteCounts:
         scraped = [True, *[byte >= self._gap for byte in noise[3 * size + 1 :]]]
         return CountedMinute(calls, requests, sent, latency, p95, scraped)
 
-    def _count_calls(self, played: ServiceMinute, load_noise: bytes, error_noise: bytes) -> list[CallCounts]:
+    def of_users(self, minute: int) -> CallCounts:
+        """`call` of `USERS`, without the counts of all other calls of the minute."""
+        played, noise = self.world.at(minute), self._noise_of(minute)
+        expected = [(0, 60 * played.users, self._share_of(played, 0, inf))]
+        return self._count_calls(expected, noise[:1], noise[self.system.size : self.system.size + 1])[0]
+
+    def _count_calls(
+        self, expected: list[tuple[int, float, CallShares]], load_noise: bytes, error_noise: bytes
+    ) -> list[CallCounts]:
         factors, out = self._factors, []
-        for callee, number, (refused, wrong, late, lost) in self._expected(played):
+        for callee, number, (refused, wrong, late, lost) in expected:
             number *= factors[load_noise[callee]]
             more = number * factors[error_noise[callee]]
             errors = round(refused * more)
@@ -202,18 +209,24 @@ class MinuteCounts:
         """Those of all calls, by place among the system's `links`, and of `USERS` last."""
         found = self._shares.get(played)
         if found is None:
-            found = self._shares[played] = tuple(self._shares_of(played))
+            found = self._shares[played] = self._shares_of(played)
         return found
 
-    def _shares_of(self, played: ServiceMinute) -> Iterator[CallShares]:
+    def _shares_of(self, played: ServiceMinute) -> tuple[CallShares, ...]:
+        calls = zip(self._callees, self._deadlines, strict=True)
+        return tuple([self._share_of(played, callee, deadline) for callee, deadline in calls])
+
+    def _share_of(self, played: ServiceMinute, callee: int, deadline: float) -> CallShares:
         swept = played.swept
-        for callee, deadline in zip(self._callees, self._deadlines, strict=True):
-            timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
-            lost = played.lost[callee]
-            refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
-            wrong = (1 - lost - refused) * played.wrong[callee]
-            late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
-            yield CallShares(refused, wrong, late, lost)
+        failed = 1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee))
+        timeouts = timeout_share(swept.latency[callee], swept.caller_error[callee], deadline)
+        lost, wrong, late = played.lost[callee], played.wrong[callee], played.late[callee]
+        if not (lost or wrong or late or timeouts):
+            return CallShares(failed, 0.0, 0.0, 0.0)
+        refused = (1 - lost) * failed
+        wrong *= 1 - lost - refused
+        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - late))
+        return CallShares(refused, wrong, late, lost)
 
     @cached_property
     def _callees(self) -> list[int]:

@@ -19,13 +19,14 @@ from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import RequestMix, meets
 from warroom.sim.streams.component import LineStream, StorySource, StreamGroup, SymptomSource, stream_groups
+from warroom.sim.streams.outage_results import Duration, result_figures
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, GroupRole
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
 KEPT = 16
 """Lines of a kind and minute that are kept, at most."""
-_INDEXES = 64
-"""Requests of a kind and minute that may be told of by a kept line."""
+ALL_TOLD = 64
+"""Requests of a kind and minute that a line may tell of: a search by trace id finds all of them."""
 _SPREAD = 77
 """Odd, so that it permutes the draws of a byte: of those requests that a trouble's owner tells of, every caller tells
 of about as large a share as of all others."""
@@ -175,6 +176,7 @@ class LogLines:
         self._cells: dict[tuple[int, Target], Cells] = {}
         self._tables: dict[tuple[int, Target], Cells] = {}
         self._numbers: dict[tuple[int, int], list[float]] = {}
+        self._settings: dict[tuple[int, int], bytes] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
@@ -316,11 +318,11 @@ class LogLines:
             share = self.counts.any_day(played, origin) + 1 - played.swept.accepted[origin]
         return 60 * played.sent(origin) * share
 
-    def kept(self, source: LineSource) -> Iterator[KeptLine]:
-        """The lines of a source that are kept, the newest first."""
+    def kept(self, source: LineSource, most: int = KEPT) -> Iterator[KeptLine]:
+        """The newest lines of a source that are kept, the newest first."""
         minute, service, group, part, kind, requests, told, cells = source
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
-        number = min(_INDEXES, int(requests + block[-1] / 256))
+        number = min(ALL_TOLD, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
         salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
         factor = _SPREAD if group.story is not None else 1
@@ -338,7 +340,7 @@ class LogLines:
                 group.streams[-1 if stream >= first else 0],
             )
             kept += 1
-            if kept == KEPT:
+            if kept == most:
                 return
 
     def _block(self, minute: int, origin: int, kind: int) -> bytes:
@@ -347,7 +349,7 @@ class LogLines:
         found = self._draws.get(key)
         if found is None:
             seed = self.key + b"lines" + bytes((minute >> 8, minute & 255, origin, kind))
-            found = self._draws[key] = shake_128(seed).digest(_DRAWS * _INDEXES + 1)
+            found = self._draws[key] = shake_128(seed).digest(_DRAWS * ALL_TOLD + 1)
         return found
 
     def context(self, line: KeptLine) -> Context | None:
@@ -379,19 +381,41 @@ class LogLines:
         source, stream = line.source, line.stream
         minute, service, group = source.minute, source.service, source.group
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
-        took = self.counts.latency(minute, service) * (0.3 + draw[0] / 128)
-        if group.role in ("late", "slow") or (group.role == "harmed" and source.part.harm == "late"):
-            own = group.place == USERS or group.role == "harmed"
-            deadline = self.counts.patience[service] if own else self.counts.deadline(group.place)
-            took = deadline * (1.0 if group.role == "late" else 1.1 + draw[0] / 160)
-        elif group.role == "coped" and group.story is not None and group.story.harm == "late":
-            took = self.counts.patience[service] * (0.75 + draw[0] / 1100)
         figures = {
-            "ms": max(1, round(took)), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9, "pct": 100 + draw[3] % 40,
-            "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
+            "ms": max(1, round(self._took(source, draw[0]))), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9,
+            "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         }  # fmt: skip
+        if group.story is not None and group.role != "notice":
+            figures |= self._of_outage(source, figures["ms"], draw)
         context, trace = self.context(line), "-"
         if context is not None:
             trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.rank))
         host = source.cells.hosts[line.host]
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
+
+    def _took(self, source: LineSource, draw: int) -> float:
+        """Milliseconds that the request of a line took, or a call of it."""
+        service, group = source.service, source.group
+        if group.story is not None and group.story.harm == "late":
+            within = group.role == "coped"
+            return self.counts.patience[service] * (0.75 + draw / 1100 if within else 1.1 + draw / 160)
+        if group.role in ("late", "slow"):
+            deadline = self.counts.patience[service] if group.place == USERS else self.counts.deadline(group.place)
+            return deadline * (1.0 if group.role == "late" else 1.1 + draw / 160)
+        return self.counts.latency(source.minute, service) * (0.3 + draw / 128)
+
+    def _of_outage(self, source: LineSource, took: int, draw: bytes) -> dict[str, int]:
+        """Further figures of a line about an outage: sizes, and what became of the request. Of one that takes long, the
+        trouble took a part."""
+        service, group = source.service, source.group
+        if (service, group.position) not in self._settings:
+            self._settings[service, group.position] = hash_bytes(4, "settings", self.key.hex(), service, group.position)
+        fixed, duration = self._settings[service, group.position], Duration(took, self.counts.patience[service])
+        found = result_figures(group.role == "harmed", draw, duration, most=2 + fixed[3] % 4)
+        found |= {
+            "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
+            "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,
+        }  # fmt: skip
+        if group.story is not None and group.story.harm == "late":
+            found["ms"] = max(1, int(found["took"] * (0.4 + draw[1] / 512)))
+        return found

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from warroom.core.errors import quote_input
 from warroom.sim.failing_slices import Slices, at
-from warroom.sim.log_lines import KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
+from warroom.sim.log_lines import ALL_TOLD, KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
@@ -167,7 +167,7 @@ class LogSearch:
         decoded = self.lines.traces.decode(trace)
         if decoded is None or decoded.minute not in minutes:
             return
-        for source in [source for group in groups for source in group.kept(decoded.minute)]:
+        for source in [source for group in groups for source in group.kept(decoded.minute, ALL_TOLD)]:
             for line in source:
                 kind = line.source
                 if (kind.part.origin, kind.kind, line.rank) == (decoded.origin, decoded.kind, decoded.rank):
@@ -226,24 +226,24 @@ class Matching:
             return 1.0
         return self.words.chance(target, literal, self._wanted, of_request=self.group.role in REQUEST_ROLES)
 
-    def kept(self, minute: int) -> list[Iterator[KeptLine]]:
+    def kept(self, minute: int, most: int = KEPT) -> list[Iterator[KeptLine]]:
         """The kept lines of the group in a minute that match, by the source they come from, the newest first."""
-        return [self._matching(source) for source in self.lines.sources(minute, self.service, self.group)]
+        return [self._matching(source, most) for source in self.lines.sources(minute, self.service, self.group)]
 
-    def _matching(self, source: LineSource) -> Iterator[KeptLine]:
+    def _matching(self, source: LineSource, most: int) -> Iterator[KeptLine]:
         literals = {id(stream): mask for stream, mask in self.streams}
         if self.words.texts:
-            found = self._with_words(source, literals)
+            found = self._with_words(source, literals, most)
         else:
-            found = (line for line in self.lines.kept(source) if id(line.stream) in literals)
+            found = (line for line in self.lines.kept(source, most) if id(line.stream) in literals)
         return (line for line in found if self.lines.is_told(line))
 
-    def _with_words(self, source: LineSource, literals: dict[int, int]) -> Iterator[KeptLine]:
+    def _with_words(self, source: LineSource, literals: dict[int, int], most: int) -> Iterator[KeptLine]:
         masks, wanted = self.words.masks(at(source.part, self.service)), self._wanted
         people, places, hosts = masks.people, masks.places, masks.hosts
         if self.group.role not in REQUEST_ROLES:
             people, places = (0,) * len(people), (0,) * len(places)
-        for line in self.lines.kept(source):
+        for line in self.lines.kept(source, most):
             literal = literals.get(id(line.stream))
             if literal is not None and literal | people[line.people] | places[line.place] | hosts[line.host] == wanted:
                 yield line

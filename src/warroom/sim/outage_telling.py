@@ -11,7 +11,16 @@ from warroom.sim.outage_tiers import OutageTier
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OWN_SIDE, Remedy
 from warroom.sim.records import EVERYTHING
 from warroom.sim.streams.component import FIRST_AND_SECOND, LineStream, StorySource, StreamGroup, line_stream
-from warroom.sim.streams.outage_lines import OPERATOR, RECEIVED, OutageLine, lines_of, openings_of, wording_of
+from warroom.sim.streams.outage_lines import (
+    OPERATOR,
+    RECEIVED,
+    OutageLine,
+    lines_of,
+    openings_of,
+    results_of,
+    troubles_of,
+)
+from warroom.sim.streams.outage_wording import SEPARATOR
 from warroom.sim.streams.template import GroupRole, group
 from warroom.sim.symptoms import steady_groups
 from warroom.sim.topology import ServiceSystem
@@ -74,14 +83,12 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         return "" if story.peer is None else self.system.names[self.system.links[story.peer][1]]
 
     def _told(self, rng: Random, writer: int, story: Story, name: str, *, peer: str) -> StreamGroup:
-        wording = wording_of(self.split, name, self.system.kinds[writer])
         role: GroupRole = "harmed" if story.hit else "coped"
-        lines = lines_of(wording.harmful if story.hit else wording.coped)
         origin = story.site if story.hit else writer
         ramp = GROWS if story.row.gradual else 0
         source = StorySource(story.id, origin, story.target, story.harm, story.share, -(-story.onset // 60), ramp)
         place = USERS if writer == story.site or story.peer is None else story.peer
-        streams = _two(rng, lines, {"object": story.object, "peer": peer})
+        streams = self._two(rng, name, writer, {"object": story.object, "peer": peer})
         return StreamGroup(0, role, place, story.rate, streams, None, source)
 
     def _open(self, rng: Random, routine: RoutineObject) -> StreamGroup:
@@ -90,18 +97,20 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)
 
     def _complain(self, rng: Random, service: int) -> StreamGroup:
-        lines = lines_of(wording_of(self.split, CLIENT_ERRORS, self.system.kinds[service]).coped)
         source = StorySource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
         rate = rng.uniform(*CLIENT_ERROR_RATE)
-        return StreamGroup(0, "coped", USERS, rate, _two(rng, lines, {}), None, source)
+        return StreamGroup(0, "coped", USERS, rate, self._two(rng, CLIENT_ERRORS, service, {}), None, source)
 
-
-def _two(rng: Random, lines: tuple[OutageLine, ...], names: dict[str, str]) -> tuple[LineStream, ...]:
-    chosen = rng.sample(lines, 2)
-    return tuple([
-        line_stream(line.level, line.text, share, names)
-        for line, share in zip(chosen, FIRST_AND_SECOND, strict=True)
-    ])  # fmt: skip
+    def _two(self, rng: Random, name: str, writer: int, names: dict[str, str]) -> tuple[LineStream, ...]:
+        """Two kinds of line of a trouble, each with a result unless it has but one."""
+        kind = self.system.kinds[writer]
+        results = results_of(self.split, name, kind)
+        chosen = rng.sample(troubles_of(self.split, name, kind), 2)
+        ends = [SEPARATOR + result for result in rng.sample(results, 2)] if results else ["", ""]
+        return tuple([
+            line_stream(line.level, line.text + end, share, names)
+            for line, end, share in zip(chosen, ends, FIRST_AND_SECOND, strict=True)
+        ])  # fmt: skip
 
 
 def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGroup:

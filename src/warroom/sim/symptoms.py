@@ -23,6 +23,10 @@ from warroom.sim.topology import ServiceSystem
 STORES_ONLY: frozenset[Mechanism] = frozenset({"locks"})
 """Failures of which only components that hold data write."""
 STORES = frozenset({"db", "cache", "queue"})
+SELDOM: frozenset[Mechanism] = frozenset({"certificate", "contention", "link_latency"})
+"""What does not come and go on any day, or is known to the machine alone."""
+AT_STORES: frozenset[Mechanism] = frozenset({"disk_space", "transient"})
+"""What of it only components that hold data run into."""
 MOST_RATE, LEAST_RATE = 0.06, 0.02
 """Bounds of the lines per request that comes to harm."""
 WEAKER = 0.3, 0.9
@@ -118,7 +122,8 @@ def _steady(
 
 def steady_groups(rng: Random, system: ServiceSystem, service: int, rate: float, split: Split) -> list[StreamGroup]:
     """Lines about resources that run short on any day, at most `rate` per request."""
-    sources = _steady(rng, system, service, set(), CountRange(1, 2), rate)
+    store = system.kinds[service] in STORES
+    sources = _steady(rng, system, service, set(SELDOM if store else SELDOM | AT_STORES), CountRange(1, 2), rate)
     return [_group(rng, system, source, split) for source in sources]
 
 

@@ -8,7 +8,7 @@ from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import RULE, WINDOW, Access
-from warroom.sim.counts import USERS, MinuteCounts
+from warroom.sim.counts import MinuteCounts
 from warroom.sim.effects import Force, LiveChange
 from warroom.sim.formulas import Terms
 from warroom.sim.outage_casting import GROWS, OutageCasting, Story, draw_outage
@@ -230,7 +230,7 @@ def _owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
 def access(counts: MinuteCounts, page: int) -> Access:
     """What became of users' requests in the minutes up to the page."""
     first, last = page // 60 - WINDOW, page // 60 - 1
-    calls = [counts.call(minute, USERS) for minute in range(first, last + 1)]
+    calls = [counts.of_users(minute) for minute in range(first, last + 1)]
     return Access(
         first, last, sum([call.attempts for call in calls]),
         sum([call.refused + call.wrong + call.lost for call in calls]), sum([call.late for call in calls]),

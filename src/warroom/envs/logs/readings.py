@@ -33,6 +33,8 @@ TROUBLE = 0.005
 """Share of failed requests from which a service is taken to suffer from what is wrong."""
 _HARM: frozenset[GroupRole] = frozenset({"failed", "slow", "refused", "late", "lost"})
 _ORDINARY: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "notice"})
+_YOUNGEST = 8
+"""Lines of a kind from which a page takes one."""
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 
 
@@ -117,7 +119,7 @@ class LogDesk:
         stories = self.incident.casting.stories
         coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number
-        chosen: dict[tuple[int, int, int], ShownLine] = {}
+        choice, chosen = _PageChoice(self), dict[tuple[int, int, int], KeptLine]()
         for k in range(3 * number):
             if len(chosen) >= number:
                 break
@@ -126,14 +128,14 @@ class LogDesk:
             deep = harmed and rng.random() < self.incident.tier.page_depth
             service = 0 if harmed and not deep else rng.choice(suffering if deep else coping if imitates else ordinary)
             wanted = (
-                self._tells_of_harm if deep else _is_own_failure if harmed
+                self.tells_of_harm if deep else _is_own_failure if harmed
                 else _imitates_harm if imitates else _is_ordinary
             )  # fmt: skip
-            line = self._line(service, rng.random(), rng.randrange(8), wanted)
+            line = choice.line(service, rng.random(), rng.randrange(_YOUNGEST), wanted)
             if line is not None:
-                place = line.source.service, line.source.group.position, line.rank
-                chosen[place] = ShownLine(self.system.names[service], self.lines.write(line))
-        return tuple(sorted(chosen.values(), key=lambda shown: shown.line.second))
+                chosen[line.source.service, line.source.group.position, line.rank] = line
+        shown = [ShownLine(self.system.names[line.source.service], self.lines.write(line)) for line in chosen.values()]
+        return tuple(sorted(shown, key=lambda row: row.line.second))
 
     @property
     def _silent(self) -> frozenset[int]:
@@ -147,26 +149,8 @@ class LogDesk:
         return [i for i, error in enumerate(played.swept.error)
                 if (i in played.hurt or error > TROUBLE) and i not in self._silent]  # fmt: skip
 
-    def _line(
-        self, service: int, chance: float, rank: int, wanted: Callable[[int, StreamGroup], bool]
-    ) -> KeptLine | None:
-        """A kept line of a service's last minute: one of its groups by the square root of what they write."""
-        minute = self.world.minute
-        rows = [
-            (sqrt(number), group)
-            for number, group in zip(self.lines.numbers(minute, service), self.lines.groups(service), strict=True)
-            if number >= 1.0 and wanted(service, group)
-        ]
-        chance *= sum([weight for weight, _ in rows])
-        for weight, group in rows:
-            chance -= weight
-            if chance <= 0:
-                sources = self.lines.sources(minute, service, group)
-                kept = list(islice((line for source in sources for line in self.lines.kept(source)), rank + 1))
-                return kept[-1] if kept else None
-        return None
-
-    def _tells_of_harm(self, service: int, group: StreamGroup) -> bool:
+    def tells_of_harm(self, service: int, group: StreamGroup) -> bool:
+        """Whether lines of it tell of requests that come to harm by what is wrong, and not of any day's."""
         if group.role == "harmed":
             return group.rate == COMPLAINS
         if group.role not in _HARM:
@@ -176,6 +160,49 @@ class LogDesk:
             part.origin in played.hurt and part.share > 0.3 and part.harm in {h.harm for h in played.hurt[part.origin]}
             for part in self.lines.parts(self.world.minute, service, group)
         )
+
+
+Wanted = Callable[[int, StreamGroup], bool]
+
+
+class _PageChoice:
+    """Lines of the last minute to choose from, each group of lines looked at once."""
+
+    def __init__(self, desk: LogDesk) -> None:
+        self.lines, self.minute = desk.lines, desk.world.minute
+        self._rows: dict[tuple[int, Wanted], list[tuple[float, StreamGroup]]] = {}
+        self._kept: dict[tuple[int, int], list[KeptLine]] = {}
+
+    def line(self, service: int, chance: float, rank: int, wanted: Wanted) -> KeptLine | None:
+        """A kept line of a service: one of its groups by the square root of what they write; there the line of that
+        rank, or the oldest."""
+        rows = self._groups(service, wanted)
+        chance *= sum([weight for weight, _ in rows])
+        for weight, group in rows:
+            chance -= weight
+            if chance <= 0:
+                kept = self._kept_of(service, group)
+                return kept[min(rank, len(kept) - 1)] if kept else None
+        return None
+
+    def _groups(self, service: int, wanted: Wanted) -> list[tuple[float, StreamGroup]]:
+        """Groups with a line or more, and their weights."""
+        if (service, wanted) not in self._rows:
+            numbers, groups = self.lines.numbers(self.minute, service), self.lines.groups(service)
+            self._rows[service, wanted] = [
+                (sqrt(number), group)
+                for number, group in zip(numbers, groups, strict=True)
+                if number >= 1.0 and wanted(service, group)
+            ]
+        return self._rows[service, wanted]
+
+    def _kept_of(self, service: int, group: StreamGroup) -> list[KeptLine]:
+        key = service, group.position
+        if key not in self._kept:
+            sources = self.lines.sources(self.minute, service, group)
+            kept = (line for source in sources for line in self.lines.kept(source))
+            self._kept[key] = list(islice(kept, _YOUNGEST))
+        return self._kept[key]
 
 
 def _is_own_failure(service: int, group: StreamGroup) -> bool:

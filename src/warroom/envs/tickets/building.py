@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from warroom.core.env import Env
 from warroom.core.spec import EpisodeSpec
-from warroom.envs.tickets.cases import AmbiguousCase, draw_case
+from warroom.envs.tickets.case_writer import generated_case
+from warroom.envs.tickets.cases import AmbiguousCase
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, SingleTurnTicketsEnv, TicketsEnv
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.imported import imported_case
@@ -39,7 +40,7 @@ def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOpti
         block = spec.mixed(number, "library") + (attempt << 64)
         generated = generated_base(spec.split, articles, block, wording)
         try:
-            return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
+            return make(spec, generated.base, generated_case(generated, scenario, spec.tier, spec.draw_seed, wording))
         except AmbiguousCase:
             continue
     raise AmbiguousCase(f"{spec.name} {spec.tier} seed {spec.seed}: no unambiguous case in {BASES} knowledge bases")

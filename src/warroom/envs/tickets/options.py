@@ -10,7 +10,7 @@ from warroom.envs.tickets.storage import load_knowledge
 MULTI, SINGLE = "multi", "single"
 FACTS, ROUGE_L = "facts", "rouge_l"
 OUTCOME, POTENTIAL = "outcome", "potential"
-MIN_ARTICLES, MAX_ARTICLES = 20, 5000
+MIN_ARTICLES, MAX_ARTICLES = 100, 5000
 """Sizes that a generated knowledge base may have."""
 MAX_MULTIPLIER = 1000.0
 

@@ -96,7 +96,7 @@ DB: dict[Split, KindTemplates] = {
             Template("chore", "INFO", 0.2, "[stats] sampled {table}, {kb}k"),
             Template("stray", "WARN", 0.001, "[schema] {table} has a column without default"),
             Template("stray", "WARN", 0.002, "[session {seq}] commit without begin"),
-            Template("stray", "ERROR", 0.004, "[redo] shipping of file {seq} failed once, repeated"),
+            Template("stray", "ERROR", 0.004, "[redo] file={seq} shipping failed once, repeated"),
             Template("stray", "WARN", 0.001, "[sort] rel={table} spilled {kb}k"),
         ),
     ),

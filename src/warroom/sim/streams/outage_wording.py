@@ -1,25 +1,21 @@
 """The shape of the tables of outage wordings.
 
-Every line begins with I, W or E for its level and a space. Slots: `{object}` is the build, session or prefix; `{peer}`
-the other service (`client` outages and both ends of `callee` ones); `{ms}`, `{kb}`, `{n}`, `{pct}`, `{seq}` figures.
-"""
+A line of an outage is a trouble and a result, such as "worker 71022 exited on signal 9; attempt 3 of 3 failed". The
+trouble says what is wrong, and is the same whether or not the request came to harm. The result compares two figures,
+or one with zero, and so says what became of the request.
 
-from typing import NamedTuple
+Every trouble begins with I, W or E for its level and a space. Slots: `{object}` is the build, session or prefix;
+`{peer}` the other service (`client` outages and both ends of `callee` ones); all others are figures.
+"""
 
 from warroom.sim.outages import ObjectKind
 
-
-class OutageWording(NamedTuple):
-    """How one outage is told of. Both outcomes name the same slots, and come at the same levels."""
-
-    harmful: tuple[str, ...]
-    """The request comes to harm for it."""
-    coped: tuple[str, ...]
-    """The same trouble, and the request gets through all the same."""
-
-
-Wordings = dict[tuple[str, str], OutageWording]
+SEPARATOR = "; "
+"""Between a trouble and its result."""
+Troubles = dict[tuple[str, str], tuple[str, ...]]
 """By name of the outage and kind of component; an empty kind is for all that have no row of their own."""
+Results = dict[tuple[str, str], tuple[str, ...]]
+"""By name of the outage, else by what it does to requests, "errors" or "late"; and by kind of component."""
 Openings = dict[tuple[ObjectKind, str], tuple[str, ...]]
 """What is written as a build, session or prefix begins to matter, by what it is and kind of component. Such lines
 belong to no request, and ordinary ones are written every hour."""

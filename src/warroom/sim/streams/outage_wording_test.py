@@ -1,11 +1,385 @@
-"""Outage wordings of the test split."""
+"""Outage wordings of the test split: what fails or slows down at the component itself, or comes from outside."""
 
-from warroom.sim.streams.outage_wording import Wordings
+from warroom.sim.streams.outage_wording import Results, Troubles
 from warroom.sim.streams.outage_wording_test_calls import TEST_CALLS
-from warroom.sim.streams.outage_wording_test_failures import TEST_FAILURES
-from warroom.sim.streams.outage_wording_test_outside import TEST_OPENINGS, TEST_OPERATOR, TEST_OUTSIDE
-from warroom.sim.streams.outage_wording_test_slow import TEST_SLOW
 
-__all__ = ["TEST_OPENINGS", "TEST_OPERATOR", "TEST_WORDINGS"]
+__all__ = ["TEST_RESULTS", "TEST_TROUBLES"]
 
-TEST_WORDINGS: Wordings = TEST_FAILURES | TEST_CALLS | TEST_SLOW | TEST_OUTSIDE
+TEST_TROUBLES: Troubles = TEST_CALLS | {
+    ("crash", ""): (
+        "W pid={seq} killed, signal={n}, op was in flight",
+        "E panic: goroutine {seq} running, replica goes down",
+        "W liveness probe restarted this replica, pid={seq}",
+        "E fatal runtime error {seq}, stack dumped",
+        "W pid={seq} vanished, spare takes over",
+        "E unhandled exception in worker={seq}, process bails out",
+    ),
+    ("crash", "gateway"): (
+        "W proxy worker={seq} got signal={n}, streams reset",
+        "E segfault in proxy worker={seq}",
+        "W hot restart after an abort, old pid={seq}",
+        "E assert tripped in filter chain, worker={seq} gone",
+        "W stream={seq} lost its worker",
+    ),
+    ("crash", "db"): (
+        "W [backend {seq}] ended by signal={n}",
+        "E [recovery] replay, backend {seq} crashed",
+        "W [cursor {seq}] its backend vanished",
+        "E [backend {seq}] assertion tripped",
+    ),
+    ("crash", "cache"): (
+        "W shard child pid={seq} died on a command",
+        "E SIGSEGV in io-thread={n}",
+        "W shard process replaced after a hang, pid={seq}",
+        "E shard leader crashed, view={seq}",
+    ),
+    ("crash", "queue"): (
+        "W partition owner crashed, pid={seq}",
+        "E socket handler {n} hit a panic",
+        "W broker scheduler hung, pid={seq} killed by its watchdog",
+        "E writer thread gone, term={seq} closed",
+    ),
+    ("bad_release", ""): (
+        "W artifact={object} lacks a branch for variant {n}",
+        "E nil dereference since v{object}",
+        "W artifact={object} rounds amount {seq} the wrong way",
+        "E config key read by v{object} unknown in this region",
+        "W v{object} closed its cursor early, row {seq} unread",
+        "E v{object} expects a list in field {n}",
+    ),
+    ("bad_release", "gateway"): (
+        "W route order changed in v{object}, stream={seq} hit a dead route",
+        "E filter rebuilt in v{object} removes a needed header",
+        "W v{object} rewrote path of stream={seq} to nothing",
+        "E v{object} computes body lengths wrongly, stream={seq}",
+        "W tls profile of v{object} refuses known clients",
+    ),
+    ("bad_release", "db"): (
+        "W [exec] v{object} misreads row format v{n}",
+        "E [schema] v{object} removed an index that hints name",
+        "W [plan] v{object} infers a wrong parameter type",
+        "E [exec] collation changed with v{object}, row {seq} clashes",
+    ),
+    ("bad_release", "cache"): (
+        "W v{object} maps this key to shard {n}, outside its slots",
+        "E codec of v{object} fails on packed entry {seq}",
+        "W verb table of v{object} incomplete, client={seq}",
+        "E v{object} evicts between lookup and copy, id={seq}",
+    ),
+    ("bad_release", "queue"): (
+        "W v{object} demands header {n}, senders never set it",
+        "E index written by v{object} is one entry short",
+        "W v{object} dropped id={seq} as a double",
+        "E binding lookup broken in v{object}, id={seq}",
+    ),
+    ("saturation", ""): (
+        "W executor full, {size} slots all taken",
+        "E mailbox full, {size} messages",
+        "W concurrency ceiling {size} hit",
+        "E run queue {many} long on this replica",
+        "W batch window overfull, entry {seq} spilled over",
+        "E shedding on, load={pct}% of rated",
+    ),
+    ("saturation", "gateway"): (
+        "W pending limit hit, {many} streams parked",
+        "E listener short of threads, accept lag {ms} ms",
+        "W load shed point crossed, load={pct}%",
+        "E open exchanges={many}, above rated",
+        "W proxy cores at {high}%, dispatch lagging",
+    ),
+    ("saturation", "db"): (
+        "W [admit] all {size} tickets out",
+        "E [cpu] {few} runnable per core",
+        "W [io] read queue at its bound of {size}",
+        "E [admit] lane full, backlog {few}",
+    ),
+    ("saturation", "cache"): (
+        "W loop lag {ms}ms, inbox={many}",
+        "E ops ceiling hit, {many} commands over it",
+        "W output buffer at {high}% of its bound",
+        "E single thread at {high}%",
+    ),
+    ("saturation", "queue"): (
+        "W channel credit spent, inbox={many}",
+        "E disks behind intake, {kb}k unwritten",
+        "W memory mark passed, senders blocked",
+        "E request pen full at {size}",
+    ),
+    ("stale_cache", ""): (
+        "W memo={object} failed its source check",
+        "E memo={object} missed write {seq}",
+        "W invalidation of {object} dropped on the bus",
+        "E two copies of {object} differ, entry {seq}",
+        "W memo={object} restored from an old snapshot",
+        "E hash of {object} mismatched, reload due",
+    ),
+    ("stale_cache", "gateway"): (
+        "W edge store {object} kept page {seq} past its purge",
+        "E vary key of {object} mixes cohorts",
+        "W validator under {object} outdated, page {seq}",
+        "E edge store {object} stuck, refresh failed",
+        "W soft purge of {object} skipped on this node",
+    ),
+    ("stale_cache", "db"): (
+        "W [result cache] {object} holds deleted rows",
+        "E [matview] {object} predates write {seq}",
+        "W [dict] codes in {object} reused, row {seq}",
+        "E [result cache] invalidation of {object} late",
+    ),
+    ("stale_cache", "cache"): (
+        "W follower behind on {object}:{n}, offset={seq}",
+        "E tombstone of {object}:{n} lost",
+        "W invalidation of {object}:{n} came out of order",
+        "E {object}:{n} written twice, older write won",
+    ),
+    ("locks", "db"): (
+        "W [lock] {object} holds row {seq}",
+        "E [txn {seq}] blocked by {object} for {ms}ms",
+        "W [lock] cycle with {object} found, txn {seq}",
+        "E [lock] gap locked by session {object}, insert {seq} inside",
+        "W [lock] session {object} blocks {few} waiters",
+        "E [txn {seq}] waits on idle session {object}",
+        "W [lock] key {seq} owned by idle session {object}",
+        "E [lock] {object} escalated to a table lock",
+    ),
+    ("heap_leak", ""): (
+        "W stop-the-world {ms} ms, live set at {high}%",
+        "E collector took {ms} ms of this op",
+        "W old space grows all day, cycle {ms} ms",
+        "E alloc waited {ms} ms for the collector",
+    ),
+    ("heap_leak", "gateway"): (
+        "W filter vm paused {ms} ms, arena at {high}%",
+        "E buffers of ended streams pinned, swap wait {ms} ms",
+        "W allocator searched {ms} ms for a page",
+        "E memory guard held this stream {ms} ms",
+    ),
+    ("heap_leak", "db"): (
+        "W [memory] contexts of closed sessions stay, spill {ms}ms",
+        "E [memory] freed plans in {ms}ms, everyone held",
+        "W [memory] rss at {high}%, swap-in {ms}ms",
+        "E [memory] compaction stopped backends {ms}ms",
+    ),
+    ("heap_leak", "cache"): (
+        "W defrag pass {ms}ms, arena at {high}%",
+        "E allocator out of whole pages, wait {ms}ms",
+        "W buffers of dead clients kept, fork {ms}ms",
+        "E eviction ran {ms}ms, overhead={pct}%",
+    ),
+    ("heap_leak", "queue"): (
+        "W broker vm paused {ms}ms, old space at {high}%",
+        "E unsettled references pinned, collector {ms}ms",
+        "W memory alarm, sweep of {ms}ms",
+        "E broker arena at {high}%, stall {ms}ms",
+    ),
+    ("creeping_release", ""): (
+        "W v{object} replays its history per op, {ms} ms",
+        "E index of v{object} bigger by the hour, walk {ms} ms",
+        "W v{object} notifies {many} dead subscribers, {ms} ms",
+        "E journal of v{object} re-read per op, {ms} ms",
+    ),
+    ("creeping_release", "gateway"): (
+        "W v{object} tries every path ever seen, {ms} ms",
+        "E access rules of v{object} doubled again, check {ms} ms",
+        "W header table of v{object} unpruned, encode {ms} ms",
+        "E host counters of v{object} walked in full, {ms} ms",
+    ),
+    ("creeping_release", "db"): (
+        "W [exec] v{object} reads old snapshots, t={ms}ms",
+        "E [plan] v{object} tries {many} join orders, t={ms}ms",
+        "W [undo] version chain of v{object} t={ms}ms",
+        "E [stats] v{object} recounts per statement, t={ms}ms",
+    ),
+    ("creeping_release", "cache"): (
+        "W v{object} rehashes everything, {ms}ms",
+        "E v{object} walks its expiry list, {ms}ms",
+        "W tag sets of v{object} swollen, union {ms}ms",
+        "E access chain of v{object} {many} long, {ms}ms",
+    ),
+    ("creeping_release", "queue"): (
+        "W v{object} compares {many} past ids, {ms}ms",
+        "E offset map of v{object} rewritten whole, {ms}ms",
+        "W v{object} fans out to {many} dead subscriptions, {ms}ms",
+        "E v{object} opens {few} files per item, {ms}ms",
+    ),
+    ("backlog", ""): (
+        "W op aged {ms} ms among {many} waiting",
+        "E inflow outpaces outflow, turn came after {ms} ms",
+        "W inbox backlog deeper at every tick, {ms} ms in it",
+        "E pickup lag {ms} ms and growing",
+    ),
+    ("backlog", "gateway"): (
+        "W dispatch queue up again, {ms} ms in it",
+        "E {many} streams pending, dispatch lag {ms} ms",
+        "W accepts run ahead of forwards, lag {ms} ms",
+        "E stream={seq} parked {ms} ms before dispatch",
+    ),
+    ("backlog", "db"): (
+        "W [admit] wait grows, {ms}ms now",
+        "E [io] flush lags writes, commit held {ms}ms",
+        "W [apply] {many} statements deep, {ms}ms",
+        "E [admit] ticket {seq} came after {ms}ms",
+    ),
+    ("backlog", "cache"): (
+        "W inbox={many} and rising, lag {ms}ms",
+        "E input buffers {kb}k deep, lag {ms}ms",
+        "W loop falls behind, turn after {ms}ms",
+        "E unread commands add up, {ms}ms to this one",
+    ),
+    ("backlog", "queue"): (
+        "W more in than out, {ms}ms of work ahead",
+        "E inbox={many} and growing, wait {ms}ms",
+        "W followers lag, quorum wait {ms}ms",
+        "E append line {many} deep, {ms}ms",
+    ),
+    ("plan_cache", ""): (
+        "W {object} fell into one bucket, compare {ms} ms",
+        "E rules under {object} tried oldest first, {ms} ms",
+        "W {object} keeps {many} dead entries, skip {ms} ms",
+        "E search in {object} longer again, {ms} ms",
+    ),
+    ("plan_cache", "gateway"): (
+        "W route cache {object} probes dead slots, {ms} ms",
+        "E patterns under {object} tried by age, {ms} ms",
+        "W {object} swamped with misses, {ms} ms",
+        "E session map {object} has {many} rows, walk {ms} ms",
+    ),
+    ("plan_cache", "db"): (
+        "W [plan] {many} plans under {object} compared, t={ms}ms",
+        "E [dict] {object} holds version upon version, t={ms}ms",
+        "W [plan] invalid plans stay in {object}, t={ms}ms",
+        "E [result cache] search in {object} t={ms}ms",
+    ),
+    ("plan_cache", "cache"): (
+        "W probe sequence in {object} is {many} long, {ms}ms",
+        "E {object}: deleted marks outnumber entries, {ms}ms",
+        "W scripts under {object} pile up, find {ms}ms",
+        "E index {object} yields dead ids, filter {ms}ms",
+    ),
+    ("report_query", "db"): (
+        "W [io] session {object} sorts years of rows, disk wait {ms}ms",
+        "E [buffer] {object} swept the pool, refill {ms}ms",
+        "W [cpu] parallel workers all with {object}, wait {ms}ms",
+        "E [temp] {object} spills, volume wait {ms}ms",
+        "W [exec] session {object} hashes all history, {ms}ms behind it",
+        "E [io] prefetch of {object} fills the queue, {ms}ms",
+        "W [buffer] misses since {object} runs, {ms}ms",
+        "E [cpu] session {object} hogs cores, runnable for {ms}ms",
+    ),
+    ("provider", ""): (
+        "W vendor api status=503 call={seq}",
+        "E vendor hung up after {ms} ms",
+        "W acquirer={n} declined the connection, call={seq}",
+        "E vendor feed stopped at record {seq}",
+        "W carrier api signature invalid, call={seq}",
+        "E vendor rate limit, status=429 call={seq}",
+        "W vendor hostname unresolved, call={seq}",
+        "E partner bank in maintenance, booking={seq}",
+        "W courier api changed field {n} unannounced",
+        "E fraud scoring vendor overloaded, call={seq}",
+    ),
+    ("credential_stuffing", ""): (
+        "W sign-in spray, {many} names in a minute",
+        "E bad passwords from {many} addresses, limiter engaged",
+        "W challenge on for all sign-ins, bad={many}",
+        "E password hashing queue={many}, nearly all wrong",
+        "W sign-ins for {many} unknown accounts this hour",
+        "E breached password offered for account {seq}",
+        "W same password offered for {many} names",
+        "E sign-in slots taken by flagged bots, ticket={seq}",
+    ),
+    ("leaked_token", ""): (
+        "W bearer={ident} pages through {many} accounts",
+        "E bearer={ident} seen on two continents",
+        "W bearer={ident} tried {few} scopes in a row",
+        "E bearer={ident} is on the leaked list",
+        "W bearer={ident} asks for rows of foreign tenants",
+        "E bearer={ident} used from a rented host",
+        "W bearer={ident} refreshed from two places",
+        "E bearer={ident} calls {few}x as often as usual",
+    ),
+    ("bad_input", ""): (
+        "E op input lacks a required member, handed back to the client",
+        "E media type differs from the declared one, {kb} kB, 415",
+        "E sort column unknown, query of the client refused",
+        "E payload nested deeper than allowed, unread",
+    ),
+    ("bad_input", "gateway"): (
+        "E status=400 content length is not a number",
+        "E status=431 header block of {kb}k from one client",
+        "E status=405 verb unknown to this route",
+        "E status=400 host header unknown here",
+    ),
+    ("bad_input", "db"): (
+        "E [parse] syntax error at position {n}",
+        "E [bind] parameter count differs from the statement",
+        "E [parse] no relation of that name",
+        "E [exec] literal out of range for its column",
+    ),
+    ("bad_input", "cache"): (
+        "E verb unknown, client told",
+        "E GET of a list as if it were a string",
+        "E arguments of a command one short",
+        "E client named shard {n}, outside this ring",
+    ),
+    ("bad_input", "queue"): (
+        "E item of {kb}k above what the topic admits",
+        "E enqueue to an undeclared topic, sender told",
+        "E item lacks the key of a compacted topic",
+        "E settle of an id unknown to this group",
+    ),
+}  # fmt: skip
+
+TEST_RESULTS: Results = {
+    ("errors", ""): (
+        "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
+        "fragments={done}/{all}", "wanted={all} composed={done}",
+        "tries_left={left}", "fragments lacking={rest}",
+        "rc={status} ping={inner}", "ping={inner} rc={status}",
+    ),
+    ("errors", "gateway"): (
+        "attempts={tries} cap={most}", "cap={most} attempts={tries}",
+        "bytes_out={done}k of {all}k", "length={all}k bytes_out={done}k",
+        "attempts_left={left}", "undelivered={rest}k",
+    ),
+    ("errors", "db"): (
+        "try={tries}/{most} errored", "try_cap={most} errored={tries}",
+        "rows={done}/{all}", "expect={all} fetched={done}",
+        "tries_left={left}", "rows_short={rest}",
+    ),
+    ("errors", "cache"): (
+        "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}",
+        "keys={done}/{all}", "asked={all} answered={done}",
+        "tries_left={left}", "keys_short={rest}",
+    ),
+    ("errors", "queue"): (
+        "write try={tries}/{most} failed", "try_cap={most} failed={tries}",
+        "acks={got} quorum={need}", "quorum={need} acks={got}",
+        "tries_left={left}", "items_bounced={rest}",
+    ),
+    ("stale_cache", ""): (
+        "took rev={held} latest={newest}", "latest={newest} took rev={held}",
+        "answer rev={held} source rev={newest}", "source rev={newest} answer rev={held}",
+        "stale_fields={rest}",
+    ),
+    ("late", ""): (
+        "took={took}ms deadline={limit}ms", "deadline={limit}ms took={took}ms",
+        "age={took}ms ttl={limit}ms", "ttl={limit}ms age={took}ms",
+    ),
+    ("late", "gateway"): (
+        "duration={took}ms route_timeout={limit}ms", "route_timeout={limit}ms duration={took}ms",
+        "first_byte={took}ms downstream_timeout={limit}ms", "downstream_timeout={limit}ms first_byte={took}ms",
+    ),
+    ("late", "db"): (
+        "t={took}ms cancel_after={limit}ms", "cancel_after={limit}ms t={took}ms",
+        "total={took}ms client_limit={limit}ms", "client_limit={limit}ms total={took}ms",
+    ),
+    ("late", "cache"): (
+        "reply={took}ms reader_limit={limit}ms", "reader_limit={limit}ms reply={took}ms",
+        "total={took}ms timeout={limit}ms", "timeout={limit}ms total={took}ms",
+    ),
+    ("late", "queue"): (
+        "receipt={took}ms sender_limit={limit}ms", "sender_limit={limit}ms receipt={took}ms",
+        "settled={took}ms max_wait={limit}ms", "max_wait={limit}ms settled={took}ms",
+    ),
+}  # fmt: skip

@@ -1,11 +1,386 @@
-"""Outage wordings of training and development."""
+"""Outage wordings of the train split: what fails or slows down at the component itself, or comes from outside."""
 
-from warroom.sim.streams.outage_wording import Wordings
+from warroom.sim.streams.outage_wording import Results, Troubles
 from warroom.sim.streams.outage_wording_train_calls import TRAIN_CALLS
-from warroom.sim.streams.outage_wording_train_failures import TRAIN_FAILURES
-from warroom.sim.streams.outage_wording_train_outside import TRAIN_OPENINGS, TRAIN_OPERATOR, TRAIN_OUTSIDE
-from warroom.sim.streams.outage_wording_train_slow import TRAIN_SLOW
 
-__all__ = ["TRAIN_OPENINGS", "TRAIN_OPERATOR", "TRAIN_WORDINGS"]
+__all__ = ["TRAIN_RESULTS", "TRAIN_TROUBLES"]
 
-TRAIN_WORDINGS: Wordings = TRAIN_FAILURES | TRAIN_CALLS | TRAIN_SLOW | TRAIN_OUTSIDE
+TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
+    ("crash", ""): (
+        "W worker {seq} exited on signal {n} while handling a request",
+        "E worker process {seq} terminated abnormally, one request in progress",
+        "W panic in thread {seq}, supervisor starts another",
+        "E segmentation fault in worker {seq}, replacement is starting",
+        "W supervisor lost contact with worker {seq} during a request",
+        "E abort in native code, core of worker {seq} written",
+    ),
+    ("crash", "gateway"): (
+        "W worker process {seq} exited on signal {n}, its connections were closed",
+        "E worker {seq} crashed while proxying",
+        "W master process respawned worker {seq} with requests open",
+        "E assertion failed in worker {seq}, event loop stopped",
+        "W connection {seq} orphaned by a dying worker",
+    ),
+    ("crash", "db"): (
+        "W server process {seq} was terminated by signal {n}",
+        "E backend {seq} crashed, shared memory reinitialized",
+        "W connection to backend {seq} lost in the middle of a statement",
+        "E child process {seq} exited abnormally, recovery started",
+    ),
+    ("crash", "cache"): (
+        "W child process {seq} died while executing a command",
+        "E crash in I/O thread {n}, its clients were reassigned",
+        "W node {n} restarted by its watchdog during a read",
+        "E primary process aborted, failover to epoch {seq}",
+    ),
+    ("crash", "queue"): (
+        "W broker process {seq} went down during an append",
+        "E log appender thread {n} died, partition reassigned",
+        "W partition leader crashed, leader epoch {seq} ends",
+        "E network thread {n} of the broker exited on an exception",
+    ),
+    ("bad_release", ""): (
+        "W image {object} raises on a field that the previous build accepted",
+        "E NullPointerException in a code path that is new in {object}",
+        "W image {object} parses an amount as text, validation of entity {seq} failed",
+        "E option removed in {object} is still read by the handler",
+        "W serializer of {object} drops a mandatory field of entity {seq}",
+        "E feature check in {object} inverted, wrong branch taken for {seq}",
+    ),
+    ("bad_release", "gateway"): (
+        "W location block changed in {object}, path matched the wrong handler",
+        "E image {object} strips a header that the application requires",
+        "W rewrite rule new in {object} produced an empty path",
+        "E image {object} rejects a cipher that was accepted before",
+        "W image {object} miscounts the content length of request {seq}",
+    ),
+    ("bad_release", "db"): (
+        "W migration {object} renamed a column that the statement uses",
+        "E function replaced by {object} raises on null input",
+        "W constraint added in {object} rejects row {seq}",
+        "E index dropped by {object} is required by a query hint",
+    ),
+    ("bad_release", "cache"): (
+        "W image {object} hashes keys to other slots than before",
+        "E encoding written by {object} cannot be decoded",
+        "W command renamed in {object}, client {seq} uses the former name",
+        "E image {object} evicts pinned entries, key {seq} was one of them",
+    ),
+    ("bad_release", "queue"): (
+        "W image {object} enforces a schema that producer {seq} does not send",
+        "E record format of {object} is unreadable for consumers of version {n}",
+        "W routing table rebuilt by {object} lacks a binding",
+        "E deduplication in {object} takes record {seq} for a duplicate",
+    ),
+    ("saturation", ""): (
+        "W all {size} worker threads busy, task rejected by the executor",
+        "E accept backlog full, {many} connections waiting",
+        "W bulkhead full, request entered the overflow queue",
+        "E cpu quota at {high} %, scheduler throttled this task",
+        "W admission control over its limit by {few} requests",
+        "E work queue reached its capacity of {size} tasks",
+    ),
+    ("saturation", "gateway"): (
+        "W worker_connections of {size} in use, traffic still rising",
+        "E accept queue overflow on the public listener, {few} connections dropped",
+        "W all worker processes at {high} % cpu, request {seq} queued",
+        "E traffic above the rated capacity, load shedding active",
+        "W event loop saturated, {many} sockets ready",
+    ),
+    ("saturation", "db"): (
+        "W all {size} connection slots in use by ordinary clients",
+        "E run queue of {few} backends per core",
+        "W parallel workers exhausted, plan executed serially",
+        "E disk at its IOPS ceiling, {many} reads queued",
+    ),
+    ("saturation", "cache"): (
+        "W event loop at full load, {many} commands waiting",
+        "E client output buffers at {high} % of their limit",
+        "W operations per second at the ceiling of this node",
+        "E {few} clients disconnected to protect memory, demand too high",
+    ),
+    ("saturation", "queue"): (
+        "W request handler pool of {size} threads fully occupied",
+        "E producers throttled, intake above disk throughput",
+        "W purgatory holds {many} produce requests",
+        "E network processors at {high} % load, append queued",
+    ),
+    ("stale_cache", ""): (
+        "W local cache {object} not invalidated after an update",
+        "E entry under {object} older than the last write of user {seq}",
+        "W change event for {object} lost, copy kept",
+        "E checksum of {object} differs from its source",
+        "W cached permissions under {object} outlived a role change",
+        "E two nodes hold different values for {object}",
+    ),
+    ("stale_cache", "gateway"): (
+        "W proxy cache {object} kept a page after its purge",
+        "E vary header ignored for {object}, variants mixed up",
+        "W etag under {object} does not match the origin",
+        "E upstream map {object} loaded from an old file, entry {seq}",
+        "W purge request for {object} timed out on this node",
+    ),
+    ("stale_cache", "db"): (
+        "W materialized view {object} not refreshed since write {seq}",
+        "E result cache {object} missed an invalidation message",
+        "W dictionary {object} maps a reused code to the old name",
+        "E snapshot behind {object} predates transaction {seq}",
+    ),
+    ("stale_cache", "cache"): (
+        "W replica holds {object}:{n} from before the last write",
+        "E delete of {object}:{n} not propagated to this slot",
+        "W ttl of {object}:{n} reset by a restore, value outdated",
+        "E write to {object}:{n} overtaken by an older one",
+    ),
+    ("locks", "db"): (
+        "W session {object} holds an exclusive row lock, transaction {seq} waits",
+        "E lock wait behind session {object}, {ms} ms so far",
+        "W deadlock check: transaction {seq} blocked by session {object}",
+        "E relation lock requested while session {object} is idle in transaction",
+        "W session {object} keeps tuple {seq} locked, update waits",
+        "E lock queue of {few} behind session {object}",
+        "W advisory lock {seq} still owned by session {object}",
+        "E session {object} left a prepared transaction open, rows locked",
+    ),
+    ("heap_leak", ""): (
+        "W full gc pause of {ms} ms, old generation at {high} %",
+        "E gc overhead: {ms} ms of this request spent in collections",
+        "W heap after collection higher than an hour ago, pause {ms} ms",
+        "E allocation stalled {ms} ms, live objects fill the heap",
+    ),
+    ("heap_leak", "gateway"): (
+        "W lua vm collected garbage for {ms} ms, heap grows with uptime",
+        "E worker {seq} swaps, resident memory rises every minute",
+        "W shared memory zone fragmented, allocation took {ms} ms",
+        "E buffers of closed connections not freed, stall of {ms} ms",
+    ),
+    ("heap_leak", "db"): (
+        "W backend memory grows with every call, page fault stall {ms} ms",
+        "E memory context of session {seq} never reset, {ms} ms in swap",
+        "W work memory leaked by an extension, {ms} ms to allocate",
+        "E resident set at {high} % of the host, reclaim took {ms} ms",
+    ),
+    ("heap_leak", "cache"): (
+        "W defragmentation ran for {ms} ms, memory grows without new keys",
+        "E allocator stalled {ms} ms, fragmentation {pct} %",
+        "W client buffers leak, reclaim cycle of {ms} ms",
+        "E memory at {high} % of its maximum, eviction loop ran {ms} ms",
+    ),
+    ("heap_leak", "queue"): (
+        "W broker heap at {high} % after a collection of {ms} ms",
+        "E old generation collected for {ms} ms, little memory freed",
+        "W producer state retained for closed sessions, pause {ms} ms",
+        "E broker thread paused {ms} ms at a safepoint for gc",
+    ),
+    ("creeping_release", ""): (
+        "W image {object} copies its session list per request, {ms} ms for the copy",
+        "E listener list in {object} grows with uptime, dispatch took {ms} ms",
+        "W image {object} scans its memo table linearly, {ms} ms in the scan",
+        "E audit buffer of {object} rewritten per request, {ms} ms",
+    ),
+    ("creeping_release", "gateway"): (
+        "W image {object} walks a variable table that grows with uptime, {ms} ms",
+        "E rate limiter of {object} keeps expired keys, lookup {ms} ms",
+        "W allow list re-parsed by {object} per request, {ms} ms",
+        "E host table of {object} longer with each reload, match {ms} ms",
+    ),
+    ("creeping_release", "db"): (
+        "W image {object} leaves dead tuples behind its own updates, scan {ms} ms",
+        "E trigger of {object} reads the whole audit table, {ms} ms",
+        "W relation map re-read per query since {object}, {ms} ms",
+        "E lock table of {object} only grows, acquisition {ms} ms",
+    ),
+    ("creeping_release", "cache"): (
+        "W image {object} keeps a history per key, trimming took {ms} ms",
+        "E blocked client list of {object} scanned per write, {ms} ms",
+        "W dictionary resize is synchronous in {object}, {ms} ms",
+        "E expiry index of {object} slower with uptime, {ms} ms",
+    ),
+    ("creeping_release", "queue"): (
+        "W image {object} reloads all producer states per append, {ms} ms",
+        "E sparse offset index in {object}, scan of {ms} ms",
+        "W timer wheel sorted anew by {object} per request, {ms} ms",
+        "E group metadata of {object} larger at each rebalance, {ms} ms",
+    ),
+    ("backlog", ""): (
+        "W executor queue deeper each minute, {ms} ms until dequeued",
+        "E arrival rate above throughput, request queued {ms} ms",
+        "W {many} tasks ahead in the queue, waited {ms} ms",
+        "E queue drains slower than it fills, waiting time {ms} ms",
+    ),
+    ("backlog", "gateway"): (
+        "W active requests climb steadily, accepted after {ms} ms",
+        "E {many} requests waiting for a worker, queue time {ms} ms",
+        "W listen queue lengthens, {ms} ms before the first read",
+        "E requests arrive faster than workers finish, held {ms} ms",
+    ),
+    ("backlog", "db"): (
+        "W queue for backends grows, statement started after {ms} ms",
+        "E checkpointer behind the writers, commit waited {ms} ms",
+        "W run queue longer each second, {ms} ms until scheduled",
+        "E wal writes pile up, flush waited {ms} ms",
+    ),
+    ("backlog", "cache"): (
+        "W pending commands grow each second, read after {ms} ms",
+        "E loop handles less than it reads, command queued {ms} ms",
+        "W query buffers fill up, {ms} ms until execution",
+        "E replies pile up in output buffers, {ms} ms to flush",
+    ),
+    ("backlog", "queue"): (
+        "W produce queue grows steadily, append started after {ms} ms",
+        "E intake above the flush rate, record waited {ms} ms",
+        "W in-flight requests increase, {ms} ms until handled",
+        "E replication falls behind, high watermark {ms} ms late",
+    ),
+    ("plan_cache", ""): (
+        "W template cache {object} searched linearly, {ms} ms",
+        "E {object} holds {many} expired rules, evaluation took {ms} ms",
+        "W regex cache {object} has grown all day, match {ms} ms",
+        "E lookup in {object} slower by the hour, {ms} ms",
+    ),
+    ("plan_cache", "gateway"): (
+        "W cache key list {object} walked node by node, {ms} ms",
+        "E rewrite map {object} swollen to {many} rows, search {ms} ms",
+        "W dictionary {object} full of expired entries, get took {ms} ms",
+        "E resolver table {object} probes dead names first, {ms} ms",
+    ),
+    ("plan_cache", "db"): (
+        "W prepared statements under {object} never deallocated, search {ms} ms",
+        "E plan cache {object} revalidates {many} entries per call, {ms} ms",
+        "W hash chain of {object} has {many} links, {ms} ms to walk",
+        "E catalogue cache {object} bloated, name lookup {ms} ms",
+    ),
+    ("plan_cache", "cache"): (
+        "W sorted set {object} carries expired members, range took {ms} ms",
+        "E {object} stuck in rehash, both tables searched, {ms} ms",
+        "W list {object} of {many} elements scanned for one, {ms} ms",
+        "E script cache {object} holds {many} variants, lookup {ms} ms",
+    ),
+    ("report_query", "db"): (
+        "W session {object} aggregates without an index, our read queued {ms} ms",
+        "E session {object} evicts shared buffers, pages read again in {ms} ms",
+        "W device queue filled by session {object}, {ms} ms for one block",
+        "E cross join of session {object} on all cores, scheduled after {ms} ms",
+        "W session {object} materializes a huge join, spill delays us {ms} ms",
+        "E sort of session {object} owns the disk, {ms} ms per read",
+        "W export by session {object} saturates io, {ms} ms lost",
+        "E session {object} counts all partitions, lookup waited {ms} ms",
+    ),
+    ("provider", ""): (
+        "W payment partner responded 503 on its live endpoint",
+        "E external provider closed the connection after {ms} ms",
+        "W sms partner rejected batch {seq}, partner code {n}",
+        "E tax service of the provider sent an empty body for {seq}",
+        "W geocoding provider unavailable, address {seq} open",
+        "E identity provider outside returned 502 for session {seq}",
+        "W card network of the partner down, authorization {seq} pending",
+        "E exchange rate supplier sent a malformed table, rule {seq}",
+        "W shipping partner throttles our account, quote {seq}",
+        "E webhook {seq} of the partner missing",
+    ),
+    ("credential_stuffing", ""): (
+        "W {many} failed logins from one network, each for another account",
+        "E login throttle triggered, {many} accounts tried in a minute",
+        "W verification queue filled by failed logins, {many} waiting",
+        "E account {seq} locked after {few} wrong passwords from hosting networks",
+        "W captcha demanded for every login, {many} wrong passwords a minute",
+        "E same client fingerprint on {many} accounts, block rule active",
+        "W session store holds {many} logins without a second factor",
+        "E password hashing queue at {many}, nearly all passwords wrong",
+    ),
+    ("leaked_token", ""): (
+        "W token {ident} used in bulk by an unknown device",
+        "E api key {ident} on the list of leaked keys",
+        "W token {ident} exports data at {few} times its usual rate",
+        "E api key {ident} used by {few} clients at once",
+        "W token {ident} active on two continents",
+        "E requests signed with key {ident} from a hosting network",
+        "W token {ident} reported stolen, still accepted",
+        "E token {ident} asks for scopes outside its grant",
+    ),
+    ("bad_input", ""): (
+        "E request body violates the contract, 400 returned to its sender",
+        "E MalformedJson at column {n}, as sent by the client",
+        "E client supplied a date that does not exist, request rejected",
+        "E unsupported value in a mandatory field, client error",
+    ),
+    ("bad_input", "gateway"): (
+        "E client sent invalid header line, 400",
+        "E client intended to send too large body: {kb} kB",
+        "E client sent plain HTTP request to HTTPS port",
+        "E invalid method from client while reading request line",
+    ),
+    ("bad_input", "db"): (
+        "E syntax error at or near character {n}, statement of an ad hoc client",
+        "E invalid input syntax for type date",
+        "E column does not exist, statement of an ad hoc client",
+        "E division by zero in a select list",
+    ),
+    ("bad_input", "cache"): (
+        "E WRONGTYPE operation against a key of another kind",
+        "E unknown command with {n} arguments from client",
+        "E protocol error from client: unbalanced quotes",
+        "E value is not an integer, INCR on text",
+    ),
+    ("bad_input", "queue"): (
+        "E record of {kb} kB exceeds the maximum of its topic",
+        "E unknown topic in a produce request",
+        "E record without key for a compacted topic, rejected",
+        "E record timestamp lies in the future, rejected",
+    ),
+}  # fmt: skip
+
+TRAIN_RESULTS: Results = {
+    ("errors", ""): (
+        "attempt {tries} of {most} failed", "failed attempts {tries}, allowed {most}",
+        "{done} of {all} steps completed", "steps planned {all}, completed {done}",
+        "retries left: {left}", "failed steps: {rest}",
+        "response status {status}, health check {inner}", "health check {inner}, response status {status}",
+    ),
+    ("errors", "gateway"): (
+        "try {tries} of {most} unsuccessful", "tries permitted {most}, unsuccessful {tries}",
+        "{done} of {all} kB sent to the client", "response of {all} kB, sent {done} kB",
+        "tries remaining: {left}", "unsent kilobytes: {rest}",
+    ),
+    ("errors", "db"): (
+        "statement attempt {tries} of {most} failed", "attempts permitted {most}, failed {tries}",
+        "{done} of {all} rows returned", "rows in result {all}, returned {done}",
+        "statement retries left: {left}", "rows unreturned: {rest}",
+    ),
+    ("errors", "cache"): (
+        "command attempt {tries} of {most} failed", "command attempts allowed {most}, failed {tries}",
+        "{done} of {all} keys returned", "keys requested {all}, returned {done}",
+        "command retries left: {left}", "keys unanswered: {rest}",
+    ),
+    ("errors", "queue"): (
+        "append attempt {tries} of {most} failed", "append attempts allowed {most}, failed {tries}",
+        "{got} of {need} required replicas acknowledged", "replicas required {need}, acknowledged {got}",
+        "append retries left: {left}", "records rejected: {rest}",
+    ),
+    ("stale_cache", ""): (
+        "version {held} used, current version {newest}", "current version {newest}, version used {held}",
+        "reply from revision {held}, source at {newest}", "source at revision {newest}, reply from {held}",
+        "outdated fields in the reply: {rest}",
+    ),
+    ("late", ""): (
+        "reply after {took} ms, client timeout {limit} ms", "client timeout {limit} ms, reply after {took} ms",
+        "took {took} ms in all, allowance {limit} ms", "allowance {limit} ms, took {took} ms in all",
+    ),
+    ("late", "gateway"): (
+        "response at {took} ms, client closes at {limit} ms", "client closes at {limit} ms, response at {took} ms",
+        "request time {took} ms, route limit {limit} ms", "route limit {limit} ms, request time {took} ms",
+    ),
+    ("late", "db"): (
+        "ran for {took} ms, driver timeout {limit} ms", "driver timeout {limit} ms, ran for {took} ms",
+        "statement ran {took} ms, allowed {limit} ms", "allowed {limit} ms, statement ran {took} ms",
+    ),
+    ("late", "cache"): (
+        "command took {took} ms, client waits {limit} ms", "client waits {limit} ms, command took {took} ms",
+        "reply at {took} ms, read timeout {limit} ms", "read timeout {limit} ms, reply at {took} ms",
+    ),
+    ("late", "queue"): (
+        "confirmed after {took} ms, delivery timeout {limit} ms",
+        "delivery timeout {limit} ms, confirmed after {took} ms",
+        "fetch took {took} ms, maximum wait {limit} ms", "maximum wait {limit} ms, fetch took {took} ms",
+    ),
+}  # fmt: skip

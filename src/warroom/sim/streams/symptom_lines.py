@@ -198,7 +198,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "memory": Wordings(
             _lines(
                 "E [oom] process {seq} reaped, RAM has run out",
-                "E [alloc] {kb}k denied: arena has nothing more to give",
+                "E [alloc] {kb}k denied: arena exhausted",
                 "W [gc] cycle {n} freed nothing, old generation stays full",
                 "E [cgroup] hard cap of RAM hit",
                 "W [mmap] mapping denied, address space of the process is spent",
@@ -213,14 +213,14 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             _lines(
                 "E [pool] drained, every handle is out on loan and stays out",
                 "E [net] EMFILE: table of descriptors is full",
-                "W [pool] handle {seq} leaked, its borrower has ended without giving it back",
+                "W [pool] handle {seq} leaked, borrower ended",
                 "E [net] dial denied, ceiling on simultaneous sessions met",
-                "W [pool] zero handles free, zero coming home",
+                "W [pool] zero handles free, zero returned",
             ),
             _lines(
                 "W [pool] borrower stood in line {ms}ms",
                 "W [pool] line of {n} borrowers",
-                "E [pool] borrower walked off at {ms}ms",
+                "E [pool] borrower gave up at {ms}ms",
             ),
         ),
         "contention": Wordings(
@@ -239,10 +239,10 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "capacity": Wordings(
             _lines(
-                "E [admit] visitors outnumber what we are built for, turned off at the door",
+                "E [admit] arrivals above rated capacity, rejecting",
                 "W [admit] traffic peak, every executor occupied",
                 "E [exec] saturated: item {seq} sent away",
-                "W [admit] rush of genuine traffic, ceiling of the fleet reached",
+                "W [admit] request rate at the configured ceiling",
                 "E [exec] zero idle executors, inflow still climbing",
             ),
             _lines(
@@ -262,7 +262,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             _lines(
                 "W [egress] reply after {ms}ms found that its asker had re-asked",
                 "W [inbox] twin of an item not yet picked up",
-                "E [egress] {n} replies without a taker",
+                "E [egress] {n} replies dropped, client gone",
             ),
         ),
         "disk_space": Wordings(
@@ -275,7 +275,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             ),
             _lines(
                 "W [io] fsync lasted {ms}ms",
-                "W [io] {n} pages lined up for the platter",
+                "W [io] {n} pages waiting for the disk",
                 "E [io] fsync abandoned, {ms}ms",
             ),
         ),
@@ -310,10 +310,10 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "name_resolution": Wordings(
             _lines(
                 "E [dns] NXDOMAIN {callee}",
-                "E [dns] {callee}: empty answer, nobody knows where it lives",
+                "E [dns] {callee}: empty answer by every resolver",
                 "W [dns] authority for {callee} is down",
                 "E [dns] REFUSED for {callee} by each server on the list",
-                "W [dns] entry {callee} has vanished from the directory",
+                "W [dns] {callee}: record gone since the last lookup",
             ),
             _lines(
                 "W [dns] {callee} answered in {ms}ms",
@@ -338,7 +338,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "transient": Wordings(
             _lines(
                 "W [raft] term {seq} starts, nobody leads yet",
-                "E [ha] active member resigned, deputy takes over",
+                "E [ha] active member stepped back, deputy elected",
                 "W [ha] host enters a service window, tenants being moved",
                 "E [vm] live move {seq}: frozen for an instant",
                 "W [ha] role swap running, done in seconds",

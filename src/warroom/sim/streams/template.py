@@ -18,9 +18,10 @@ REQUEST_ROLES: frozenset[GroupRole] = frozenset(
 )
 """Lines that belong to one request, and carry its context."""
 CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})
-FIGURES = ("ms", "kb", "n", "pct", "seq")
-"""Slots that take another figure in every line: milliseconds that the request took, kilobytes, a small count, a
-percentage, a running number."""
+FIGURES = ("ms", "kb", "n", "pct", "seq", "high", "few", "many", "size", "ident")
+"""Slots of figures. Of each line: milliseconds that the request took, kilobytes, a count from one, a percentage above a
+hundred, a running number, a percentage just below a hundred, a count from two, a large count. The same in all lines of
+one kind: a size that is set, an id."""
 
 
 class Template(NamedTuple):

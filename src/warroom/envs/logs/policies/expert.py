@@ -14,8 +14,6 @@ CALM = 0.01
 """Share of users' requests that comes to harm up to which nothing is wrong."""
 STILL_HARMED = 2
 """Lines of a page about requests that come to harm from which something is still wrong."""
-RESERVE = 2
-"""Turns that are kept for a remedy and the end."""
 MOST_SEARCHES = 6
 """Searches in the log of one service."""
 

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from warroom.envs.tickets.domains import SUFFIXES, domains
+from warroom.envs.tickets.names import DEPARTMENTS
 from warroom.envs.tickets.wording.forms import FORMS
 from warroom.sim.wording.forms import SPLITS, form
 from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
@@ -17,7 +18,7 @@ SLOTS: Mapping[str, str] = {
     # the ticket
     "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "noun", "tag": "code", "product": "product",
     "nickname": "nickname", "site": "title", "release_word": "release_word", "version": "version", "day": "day",
-    "name": "person", "department": "title", "manager": "person", "colleague": "person", "contract": "code",
+    "name": "person", "department": "department", "manager": "person", "colleague": "person",
     "number": "number", "thing": "thing",
     # the article
     "status": "word", "team": "title", "technical": "phrase", "finding": "clause", "cause": "clause",
@@ -69,11 +70,21 @@ def _forms() -> Mapping[str, ValueForm]:
     names = {
         "noun": {domain.noun for domain in known},
         "release_word": {domain.version for domain in known},
+        "department": set(DEPARTMENTS),
         "nickname": {name for domain in known for name in domain.nicknames},
         "product": {f"{name} {suffix}".strip() for domain in known for name in domain.products for suffix in SUFFIXES},
         "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
     }
-    return FORMS | {form_name: _one_of(those) for form_name, those in names.items()}
+    plurals = {plural(name): name for name in names["thing"]}
+    many = form("|".join(sorted(plurals)), plurals.get, all=(plural,))
+    return FORMS | {form_name: _one_of(those) for form_name, those in names.items()} | {"plural": many}
+
+
+def plural(noun: str) -> str:
+    """More than one of a thing that is counted: trays, switches, delegates."""
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
 
 
 def _one_of(names: Iterable[str]) -> ValueForm:
@@ -94,13 +105,13 @@ def frames(kind: str, split: str) -> tuple[TextTemplate, ...]:
 
 def write(kind: str, split: str, values: Mapping[str, object], draws: Draws) -> str:
     """A message in words: a frame all of whose slots have a value."""
-    choice = _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None))
+    choice = _fitting(kind, split, tuple([name for name, value in values.items() if value is not None]))
     return choice[draws.pick(len(choice))].render(values, split, draws)
 
 
 @cache
-def _fitting(kind: str, split: str, given: frozenset[str]) -> tuple[TextTemplate, ...]:
-    found = tuple(frame for frame in frames(kind, split) if frame.required <= given)
+def _fitting(kind: str, split: str, given: tuple[str, ...]) -> tuple[TextTemplate, ...]:
+    found = tuple(frame for frame in frames(kind, split) if frame.required.issubset(given))
     if not found:
         raise ValueError(f"no frame of {kind!r} in split {split!r} does with {', '.join(sorted(given))}")
     return found

@@ -1,7 +1,7 @@
 """What a careful reader takes from a text: its sentences, and the one thing that each of them says."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from warroom.envs.tickets.domains import all_causes, domains
@@ -181,6 +181,3 @@ def _phrases() -> Mapping[str, Mapping[str, str]]:
         for slot, row in rows.items():
             found.setdefault(slot, set()).update(text for texts in row.values() for text in texts)
     return {slot: {text.lower(): text for text in texts} for slot, texts in found.items()}
-
-
-_JUDGES: Mapping[str, Callable[[str], bool]] = {"step": lambda text: _is_known(read_step(text)), "demand": is_demand}

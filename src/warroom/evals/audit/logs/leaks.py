@@ -6,8 +6,9 @@ from dataclasses import replace
 from random import Random
 
 from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import scenarios
+from warroom.envs import make, scenarios
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
@@ -21,10 +22,20 @@ from warroom.evals.audit.logs.moves import (
     planned_policy,
     request_logs,
 )
-from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.sim.outages import OBJECT_OF, OUTAGES
-from warroom.sim.streams import cache, db, gateway, outage_wording_test, outage_wording_train, queue, service
+from warroom.sim.streams import (
+    cache,
+    db,
+    gateway,
+    outage_notices_test,
+    outage_notices_train,
+    outage_wording_test,
+    outage_wording_train,
+    queue,
+    service,
+)
 
 HIDDEN = (
     "root", "roots", "related", "unrelated", "decoy", "decoys", "chronic", "nuisance", "hush", "imitation", "drifting",
@@ -32,7 +43,10 @@ HIDDEN = (
     "mechanisms", "truth", "signature", "missing", "loud", "false_alarm",
 )  # fmt: skip
 """Names of the parts of the incident and of the truth."""
-WORDINGS = (cache, db, gateway, queue, service, outage_wording_train, outage_wording_test)
+WORDINGS = (
+    cache, db, gateway, queue, service,
+    outage_wording_train, outage_wording_test, outage_notices_train, outage_notices_test,
+)  # fmt: skip
 """What services may write."""
 WRONG_CALLS = (
     ToolCall("no_such_tool_x"),
@@ -90,11 +104,11 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         yield env.SEATS[0], call
 
 
-def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+def root_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The place of each cause among the troubles that were drawn with it."""
     places = []
     for one in todo:
-        incident = narrowed(build(one), LogsEnv).incident
+        incident = narrowed(make(one), LogsEnv).incident
         together = incident.tier.stories
         places += [ListPosition((hit.id - 1) % together, together) for hit in incident.casting.hits]
     return position_bias("the cause among the troubles at the two ends of its call", places)
