@@ -27,12 +27,16 @@ def simulated(machines: int) -> "Iterator[cluster_utils.Cluster]":
         cluster.shutdown()
 
 
-def workers(method: str = "") -> list[psutil.Process]:
-    """The processes of all workers, or of those that run a method."""
+PLAYING = "ray::_Actor.play"
+KEEPING = "ray::RolloutWorker"
+
+
+def workers(title: str = "ray::_Actor") -> list[psutil.Process]:
+    """The processes that Ray gives such a title: by the class of the worker and the method that it runs."""
     found = []
     for child in psutil.Process().children(recursive=True):
         try:
-            found += [child] if any(f"ray::_Actor.{method}".rstrip(".") in word for word in child.cmdline()) else []
+            found += [child] if any(word.startswith(title) for word in child.cmdline()) else []
         except psutil.Error:  # it has just ended
             continue
     return found

@@ -13,17 +13,22 @@ import pytest
 
 import warroom
 from command import printed, refused
-from ray_cluster import cluster_utils, simulated, workers
+from ray_cluster import KEEPING, PLAYING, cluster_utils, simulated, workers
 from warroom import ToolCall
 from warroom.cluster.connection import Machine, check_machines
 from warroom.cluster.options import ClusterOptions
 from warroom.core.types import Brief, Observation
+from warroom.envs import parse_spec
 from warroom.evals.plan import Plan
 from warroom.evals.ray_engine import ray_engine
 from warroom.evals.record import evaluation_record
 from warroom.evals.run import play_plan
 from warroom.evals.selection import EvaluationRequest, select_plan
+from warroom.policies import policy_set
 from warroom.runs import EPISODES, open_run
+from warroom.scheduler import run
+from warroom.train.ray_rollouts import ray_backend
+from warroom.train.rollout import LocalBackend, Rollout
 
 pytestmark = pytest.mark.slow
 WORDS = [
@@ -61,8 +66,8 @@ def plan() -> Plan:
 def whole(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What one process of this machine writes."""
     folder = tmp_path_factory.mktemp("whole")
-    with open_run(folder / "run", evaluation_record(plan, "test")) as run:
-        play_plan(plan, run, 1)
+    with open_run(folder / "run", evaluation_record(plan, "test")) as written:
+        play_plan(plan, written, 1)
     return (folder / "run" / EPISODES).read_bytes()
 
 
@@ -70,9 +75,9 @@ def played(plan: Plan, folder: Path, watch: Watch, resume: bool = False) -> byte
     """What the cluster writes; `watch` is told of every episode."""
     with (
         ray_engine(plan, ClusterOptions(), None, print) as engine,
-        open_run(folder, evaluation_record(plan, "test"), resume) as run,
+        open_run(folder, evaluation_record(plan, "test"), resume) as written,
     ):
-        assert not play_plan(plan, run, None, watch, engine=engine)
+        assert not play_plan(plan, written, None, watch, engine=engine)
     return (folder / EPISODES).read_bytes()
 
 
@@ -80,7 +85,7 @@ def test_workers_that_are_killed_lose_nothing_and_write_nothing_twice(plan: Plan
     draws, killed = Random(0), list[int]()
 
     def watch(count: int) -> None:
-        if len(killed) < KILLS and draws.random() < 0.5 and (found := workers("play")):
+        if len(killed) < KILLS and draws.random() < 0.5 and (found := workers(PLAYING)):
             killed.append(draws.choice(found).pid)
             os.kill(killed[-1], signal.SIGKILL)
 
@@ -172,3 +177,28 @@ def test_a_task_that_ends_its_worker_costs_itself_alone(tmp_path: Path) -> None:
         done = warroom.evaluate(["noop", f"{file}:Deadly"], **chosen, engine="ray")
     assert [key.policy for key in done.aborted] == [f"{file}:Deadly"]
     assert [episode.policy for episode in done.episodes()] == ["noop"]
+
+
+CALLS = (
+    ("metrics", {"service": "gateway"}), ("no_tool", {}), ("wait", {"say": "all well"}), ("wait", {"say": 3}),
+    ("declare", {"service": "gateway"}), ("restart", {"service": ["s", None]}),
+)  # fmt: skip
+"""Sound and unsound calls."""
+
+
+def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() -> None:
+    spec, seat, teammates = "fleet/db_deadlock@easy#train:5", "sre", policy_set("fleet", "expert")
+    with ray_backend(teammates, "plain", ClusterOptions(), 2) as backend:
+        there = backend.chat(parse_spec(spec), seat)
+        here = LocalBackend(teammates, "plain").chat(parse_spec(spec), seat)
+        assert run(there.play_to_turn()) == run(here.play_to_turn())
+        for number in range(8):
+            if number == 4:
+                for process in workers(KEEPING):
+                    process.kill()
+            name, arguments = CALLS[number % len(CALLS)]
+            answers = [run(chat.play_call(name, arguments)) for chat in (there, here)]
+            assert answers[0] == answers[1], (name, arguments)
+            assert (there.done, there.calls, there.refused_calls) == (here.done, here.calls, here.refused_calls)
+        assert Rollout(seat, there).result() == Rollout(seat, here).result()
+        assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))

@@ -4,9 +4,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from warroom.cluster.connection import what_ended
+from warroom.cluster.connection import Cluster, what_ended
+from warroom.cluster.options import ClusterOptions
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.late import LateModule
 
@@ -53,8 +55,36 @@ class Demand(NamedTuple):
     workers: int
     cpus: float = 1.0
     gpus: float = 0.0
-    environment: dict[str, str] = {}  # noqa: RUF012  # never changed
-    """Environment variables of the worker."""
+
+
+def demand_for(cluster: Cluster, options: ClusterOptions, workers: int | None, *, small: bool) -> Demand:
+    """What is asked of a cluster: so many workers, or as many as it has room for; a `ValueError` if that is none.
+
+    Unless the options say otherwise a worker gets a GPU where the models that it holds are not `small`.
+    """
+    gpus = options.gpus_per_worker
+    if gpus is None:
+        gpus = 0.0 if small or not cluster.gpus else 1.0
+    room = cluster.capacity(options.cpus_per_worker, gpus)
+    if not room:
+        raise ValueError(
+            f"the cluster has no room for a worker of {options.cpus_per_worker:g} CPU cores and {gpus:g} GPUs: it has "
+            f"{cluster.cpus:g} and {cluster.gpus:g}"
+        )
+    return Demand(workers or room, options.cpus_per_worker, gpus)
+
+
+def start_worker(kind: type, demand: Demand, *arguments: object) -> Handle:
+    """Ask for a worker: an instance of a class in a process of its own, once the cluster has room for it."""
+    actor = _actor_class(kind).options(
+        num_cpus=demand.cpus, num_gpus=demand.gpus, max_restarts=0, scheduling_strategy="SPREAD"
+    )
+    return actor.remote(*arguments)
+
+
+@cache
+def _actor_class(kind: type) -> Handle:
+    return ray.remote(kind)
 
 
 class GivenUp(NamedTuple, Generic[Task]):
@@ -129,12 +159,7 @@ class Pool(Generic[Task, Result]):
 
     def _start(self) -> None:
         """Ask for a worker; it begins when the cluster has room for it."""
-        demand = self._demand
-        more = {"runtime_env": {"env_vars": demand.environment}} if demand.environment else {}
-        actor = ray.remote(_Actor).options(
-            num_cpus=demand.cpus, num_gpus=demand.gpus, max_restarts=0, scheduling_strategy="SPREAD", **more
-        )
-        handle = actor.remote(self._make)
+        handle = start_worker(_Actor, self._demand, self._make)
         self._starting[handle.begin.remote()] = _Worker(handle)
 
     def _started(self, ready: Handle) -> None:
@@ -142,7 +167,7 @@ class Pool(Generic[Task, Result]):
         try:
             worker.machine = ray.get(ready)
         except ray.exceptions.RayTaskError as error:  # its own `begin` has refused
-            raise _cause(error) from None
+            raise cause_of(error) from None
         except ray.exceptions.RayError as error:
             self._failed_starts += 1
             if self._failed_starts >= MAX_FAILED_STARTS:
@@ -189,7 +214,7 @@ class Pool(Generic[Task, Result]):
         try:
             ended: ChunkResult[Result] = ray.get(ready)
         except ray.exceptions.RayTaskError as error:  # a result that does not pickle
-            return ChunkResult([], 0.0, _cause(error))
+            return ChunkResult([], 0.0, cause_of(error))
         except ray.exceptions.RayError as error:
             self._replace(worker)
             if queue.put_back(chunk, at_fault=at_fault):
@@ -223,7 +248,7 @@ def machine_id() -> str:
     return str(ray.get_runtime_context().get_node_id())
 
 
-def _cause(error: Exception) -> Exception:
-    """An error as it was raised in a worker."""
+def cause_of(error: Exception) -> Exception:
+    """An error as it was raised in a worker, where Ray wraps it."""
     found: object = getattr(error, "cause", None)
     return found if isinstance(found, Exception) else error

@@ -1,33 +1,25 @@
 """The engine of a Ray cluster: workers that keep what plays, chunks of episodes, one file that this process writes."""
 
 import platform
-import sys
 import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from types import ModuleType
-from typing import TYPE_CHECKING
 
-from warroom.cluster.connection import Cluster, check_machines, joined
+from warroom.cluster.connection import check_machines, joined
 from warroom.cluster.options import ClusterOptions
-from warroom.cluster.pool import ChunkResult, Demand, GivenUp, Pool, machine_id
+from warroom.cluster.pool import ChunkResult, Demand, GivenUp, Pool, demand_for, machine_id
+from warroom.cluster.user_code import sent_along
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.errors import EpisodeAborted
-from warroom.core.late import LateModule
 from warroom.core.signals import Interrupts
 from warroom.core.user_files import file_hash
 from warroom.envs import scenario_path
 from warroom.evals.engines import BATCH, EpisodeLine, models_by_policy, play_chunk
 from warroom.evals.plan import Plan
-from warroom.policies import PolicySet, UserFactory, hf
+from warroom.policies import PolicySet, hf, llm
 from warroom.runs import EpisodeKey
-
-if TYPE_CHECKING:
-    from ray import cloudpickle
-else:
-    cloudpickle = LateModule("ray.cloudpickle", extra="ray")
 
 DRAINING = "no further episodes are begun, and what the workers have under way is waited for"
 LogLine = Callable[[str], None]
@@ -93,9 +85,9 @@ class EpisodeWorker:
 class RayEngine:
     """Plays the episodes of a plan on a cluster."""
 
-    def __init__(self, plan: Plan, cluster: Cluster, demand: Demand, log_line: LogLine) -> None:
+    def __init__(self, plan: Plan, demand: Demand, log_line: LogLine) -> None:
         """`demand` is what a worker asks for, and how many there may be."""
-        self._plan, self._cluster, self._demand, self._log_line = plan, cluster, demand, log_line
+        self._plan, self._demand, self._log_line = plan, demand, log_line
         self._pool: Pool[EpisodeKey, EpisodeLine] | None = None
 
     def detail(self) -> str:
@@ -114,7 +106,7 @@ class RayEngine:
         todo = sorted(todo, key=lambda key: key.policy not in models)  # models take longest, so they come first
         queue = WorkQueue(todo, lambda key: key.policy, workers, batches)
         policy_sets = self._plan.policy_sets()
-        with _sent_along(policy_sets.values()), Interrupts(self._log_line, DRAINING) as interrupts:
+        with sent_along(policy_sets.values()), Interrupts(self._log_line, DRAINING) as interrupts:
             make = partial(EpisodeWorker, policy_sets, files)
             self._pool = Pool(make, self._demand._replace(workers=workers))
             try:
@@ -141,42 +133,11 @@ def ray_engine(plan: Plan, options: ClusterOptions, workers: int | None, log_lin
     no cluster, or which machine cannot play.
     """
     models = [name for names in models_by_policy(plan).values() for name in names]
+    if any(map(llm.is_llm, models)):
+        raise ValueError("models behind an API share one budget in one process: play llm:MODEL with the engine local")
     with joined(options, workers) as cluster:
         check_machines(cluster.machines, tuple(hf.versions()) if models else ())
-        gpus = options.gpus_per_worker
-        if gpus is None:
-            gpus = 1.0 if cluster.gpus and not hf.are_small(models) else 0.0
-        room = cluster.capacity(options.cpus_per_worker, gpus)
-        if not room:
-            raise ValueError(
-                f"the cluster has no room for a worker of {options.cpus_per_worker:g} CPU cores and {gpus:g} GPUs: "
-                f"it has {cluster.cpus:g} and {cluster.gpus:g}"
-            )
-        demand = Demand(workers or room, options.cpus_per_worker, gpus)
-        log_line(f"Ray: {len(cluster.machines)} machine{'s' * (len(cluster.machines) != 1)}, room for {room} workers")
-        yield RayEngine(plan, cluster, demand, log_line)
-
-
-@contextmanager
-def _sent_along(policy_sets: Collection[PolicySet]) -> Iterator[None]:
-    """Have the classes of a user's go to the workers as they are here: no other machine has their file."""
-    modules = list(_user_modules(policy_sets))
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
-    finally:
-        for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
-
-
-def _user_modules(policy_sets: Collection[PolicySet]) -> Iterator[ModuleType]:
-    names = {
-        str(factory.source.target.__module__)
-        for policy_set in policy_sets
-        for factory in policy_set.seats.values()
-        if isinstance(factory, UserFactory)
-    }
-    for name in names - {"__main__"}:  # whose contents always go along
-        if not name.startswith("warroom."):
-            yield sys.modules[name]
+        demand = demand_for(cluster, options, workers, small=hf.are_small(models))
+        machines = len(cluster.machines)
+        log_line(f"Ray: {machines} machine{'s' * (machines != 1)}, {demand.workers} workers")
+        yield RayEngine(plan, demand, log_line)
