@@ -3,6 +3,8 @@
 speedup   fleet episodes of cheap scripts by one Ray worker and by two, beside this process alone
 kills     the same by two workers, ten of which are killed one after another at drawn moments
 many      episodes by workers of a fraction of a core on simulated machines: pace, memory and processes
+overhead  share of their time that two workers do not play, where tasks sleep and return as much as an episode does
+limits    what one process can take in: episodes of nothing but their text, and references that are waited for
 """
 
 import argparse
@@ -12,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -23,7 +26,10 @@ import psutil
 import ray
 from ray.cluster_utils import Cluster
 
+from warroom.cluster.connection import joined
 from warroom.cluster.options import ClusterOptions
+from warroom.cluster.pool import ChunkResult, Demand, Pool, machine_id
+from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.evals.plan import Plan
 from warroom.evals.ray_engine import ray_engine
 from warroom.evals.record import evaluation_record
@@ -34,6 +40,7 @@ from warroom.runs import EPISODES, open_run
 POLICIES = ("noop", "random")
 WORKER = "ray::_Actor"
 MIB = 2**20
+EPISODE_BYTES = 20_000
 
 
 class Played(NamedTuple):
@@ -163,6 +170,63 @@ def simulated(machines: int, cores: int) -> Iterator[None]:
         cluster.shutdown()
 
 
+class Sleeper:
+    """A worker whose tasks take a time and return a text of an episode's length."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def begin(self) -> str:
+        return machine_id()
+
+    def play(self, chunk: Chunk[int]) -> ChunkResult[str]:
+        start = time.perf_counter()
+        results = []
+        for task in chunk.tasks:
+            time.sleep(self.seconds)
+            results.append(f"{task:020d}" * (EPISODE_BYTES // 20))
+        return ChunkResult(results, time.perf_counter() - start)
+
+
+def overhead(tasks: int, seconds: float) -> None:
+    """How much of their time two workers sleep on behalf of tasks, from their first result to their last."""
+    queue = WorkQueue(range(tasks), lambda task: "sleep", 2, {})
+    ends, played, taken = list[float](), list[float](), 0
+    with joined(ClusterOptions(), 2):
+        pool = Pool[int, str](partial(Sleeper, seconds), Demand(2))
+        cpu = time.thread_time()
+        for ended in pool.results(queue):
+            assert isinstance(ended, ChunkResult)
+            ends.append(time.perf_counter())
+            played.append(ended.seconds)
+            taken += len(ended.results)
+        used = time.thread_time() - cpu
+        pool.close()
+    longest = max(played)
+    span = ends[-1] - (ends[0] - played[0])
+    print(
+        f"{taken} tasks in {len(played)} chunks of at most {longest:.2f} s: two workers played {sum(played):.1f} s of "
+        f"{2 * span:.1f}: overhead {1 - sum(played) / (2 * span):.1%}; {1e3 * used / taken:.2f} ms here a task"
+    )
+
+
+def limits(folder: Path) -> None:
+    """Processor time of this process for an episode, and for each look at many references."""
+    plan = plan_of(300)
+    played, _ = play_on_ray(plan, folder / "once", ClusterOptions(), 1)
+    print(f"{1e3 * played.driver_cpu / len(plan):.2f} ms of this process an episode, sorting included")
+    line = (folder / "once" / EPISODES).read_bytes()
+    print(f"{len(line) / len(plan) / 1000:.1f} kB an episode")
+    with joined(ClusterOptions(), 1):
+        never = ray.remote(num_cpus=10_000)(time.sleep)
+        for count in (100, 1000, 4000):
+            waiting = [never.remote(1) for _ in range(count)]
+            start = time.thread_time()
+            for _ in range(20):
+                ray.wait(waiting, num_returns=count, timeout=0)
+            print(f"a look at {count} references: {(time.thread_time() - start) * 50:.2f} ms")
+
+
 def show(name: str, played: Played) -> None:
     pace = played.written / played.steady
     print(
@@ -179,16 +243,23 @@ def same(folder: Path, other: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("bar", choices=("speedup", "kills", "many"))
+    parser.add_argument("bar", choices=("speedup", "kills", "many", "overhead", "limits"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--episodes", type=int, default=2000)
     parser.add_argument("--machines", type=int, default=8)
     parser.add_argument("--workers", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    plan, folder = plan_of(asked.episodes), asked.folder
+    folder = asked.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if asked.bar == "overhead":
+        overhead(1200, 0.02)
+        return
+    if asked.bar == "limits":
+        limits(folder)
+        return
+    plan = plan_of(asked.episodes)
     print(f"{len(plan)} episodes, load {os.getloadavg()[0]:.1f}")
     if asked.bar in ("speedup", "kills"):
         show("this process", play_here(plan, folder / "here"))
