@@ -129,7 +129,7 @@ def eval_command(
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
-        with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers) as remote:
+        with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers, client) as remote:
             typed = (_typed(out, folder, False), _typed(out, folder, True))
             _play(plan, folder, typed, resume, workers, client, remote)
         if roc:
@@ -157,13 +157,15 @@ def _typed(out: Path | None, folder: Path, resume: bool) -> str:
 
 
 @contextmanager
-def _cluster_engine(plan: Plan, options: ClusterOptions | None, workers: int | None) -> "Iterator[RayEngine | None]":
+def _cluster_engine(
+    plan: Plan, options: ClusterOptions | None, workers: int | None, client: "LLMClient | None"
+) -> "Iterator[RayEngine | None]":
     """The workers of a cluster, once every machine of it was checked; None where this machine plays."""
     if options is None:
         yield None
         return
 
-    with heavy.ray_engine.ray_engine(plan, options, workers, say) as remote:
+    with heavy.ray_engine.ray_engine(plan, options, workers, say, client) as remote:
         yield remote
 
 

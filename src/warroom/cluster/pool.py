@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from warroom.cluster.connection import Cluster, what_ended
@@ -42,8 +43,11 @@ class ChunkResult(NamedTuple, Generic[Result]):
 class ChunkWorker(Protocol[Task, Result]):
     """A class whose instances are workers: each lives in a process of its own and keeps what it has loaded."""
 
-    def begin(self) -> str:
-        """Load what plays, and return the id of the machine; a `ValueError` says why it cannot."""
+    def begin(self, number: int) -> str:
+        """Load what plays, and return the id of the machine; a `ValueError` says why it cannot.
+
+        No other worker of the pool has the same number.
+        """
 
     def play(self, chunk: Chunk[Task]) -> ChunkResult[Result]:
         """Play a chunk; exceptions of a task belong into the result."""
@@ -87,6 +91,10 @@ def _actor_class(kind: type) -> Handle:
     return ray.remote(kind)
 
 
+def ignore_end(number: int) -> None:
+    """Told of the end of a worker, does nothing."""
+
+
 class GivenUp(NamedTuple, Generic[Task]):
     """A task under which workers have ended again and again."""
 
@@ -96,6 +104,7 @@ class GivenUp(NamedTuple, Generic[Task]):
 
 @dataclass(eq=False)
 class _Worker(Generic[Task]):
+    number: int
     handle: Handle
     machine: str = ""
     sent: deque[Handle] = field(default_factory=deque)
@@ -106,8 +115,17 @@ class _Worker(Generic[Task]):
 class Pool(Generic[Task, Result]):
     """Workers that are started as the cluster has room for them, and replaced when they end."""
 
-    def __init__(self, make: Callable[[], ChunkWorker[Task, Result]], demand: Demand) -> None:
-        """`make` runs in the process of each worker; it and what it refers to must pickle."""
+    def __init__(
+        self,
+        make: Callable[[], ChunkWorker[Task, Result]],
+        demand: Demand,
+        ended: Callable[[int], None] = ignore_end,
+    ) -> None:
+        """`make` runs in the process of each worker; it and what it refers to must pickle.
+
+        `ended` is told the number of each worker that has come to its end while it played.
+        """
+        self._tell_ended, self._numbers = ended, count()
         self._demand = demand
         self._make = make
         self._starting: dict[Handle, _Worker[Task]] = {}
@@ -159,8 +177,8 @@ class Pool(Generic[Task, Result]):
 
     def _start(self) -> None:
         """Ask for a worker; it begins when the cluster has room for it."""
-        handle = start_worker(_Actor, self._demand, self._make)
-        self._starting[handle.begin.remote()] = _Worker(handle)
+        worker = _Worker[Task](next(self._numbers), start_worker(_Actor, self._demand, self._make))
+        self._starting[worker.handle.begin.remote(worker.number)] = worker
 
     def _started(self, ready: Handle) -> None:
         worker = self._starting.pop(ready)
@@ -227,6 +245,7 @@ class Pool(Generic[Task, Result]):
         """Start a worker in the place of one that has ended."""
         if worker in self._working:
             self._working.remove(worker)
+            self._tell_ended(worker.number)
             self._start()
 
 
@@ -236,8 +255,8 @@ class _Actor(Generic[Task, Result]):
     def __init__(self, make: Callable[[], ChunkWorker[Task, Result]]) -> None:
         self._worker = make()
 
-    def begin(self) -> str:
-        return self._worker.begin()
+    def begin(self, number: int) -> str:
+        return self._worker.begin(number)
 
     def play(self, chunk: Chunk[Task]) -> ChunkResult[Result]:
         return self._worker.play(chunk)
