@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 
 import warroom
 from command import printed, refused
+from command import run as command
+from llm_peer import Body, Peer, Reply, calls
 from ray_cluster import KEEPING, PLAYING, cluster_utils, simulated, workers
 from warroom import ToolCall
 from warroom.cluster.connection import Machine, check_machines
@@ -25,6 +28,7 @@ from warroom.evals.record import evaluation_record
 from warroom.evals.run import play_plan
 from warroom.evals.selection import EvaluationRequest, select_plan
 from warroom.policies import policy_set
+from warroom.policies.llm.ledger import read_lines
 from warroom.runs import EPISODES, open_run
 from warroom.scheduler import run
 from warroom.train.ray_rollouts import ray_backend
@@ -42,6 +46,8 @@ WORDS = [
     "--seeds",
     "15",
 ]
+CAP = 150_000
+"""Tokens."""
 KILLS = 3
 """`recipes/ray_bars.py` kills ten."""
 Watch = Callable[[int], None]
@@ -202,3 +208,35 @@ def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() 
             assert (there.done, there.calls, there.refused_calls) == (here.done, here.calls, here.refused_calls)
         assert Rollout(seat, there).result() == Rollout(seat, here).result()
         assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))
+
+
+def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_to_the_same_bytes(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("openai")
+    asked = threading.Event()
+
+    def script(body: Body, number: int) -> Reply:
+        if number == 12 and not asked.is_set():
+            asked.set()
+            workers(PLAYING)[0].kill()
+        return calls(("wait", {"say": "x"}), prompt=6000)
+
+    peer = Peer(script)
+    words = [*WORDS[:1], "--policies", "sre=llm:m,rest=noop", *WORDS[3:-1], "3", "--base-url", peer.url]
+    words += ["--max-output-tokens", "50", "--concurrency", "4"]
+    try:
+        cut = command("eval", *words[1:], "--engine", "ray", "--max-tokens", CAP, "--out", tmp_path / "run")
+        assert cut.exit_code == 3 and f"the cap of {CAP} tokens is reached" in cut.output
+        assert asked.is_set() and peer.most_together <= 4
+        lines = list(read_lines(tmp_path / "run"))
+        assert sum(sum(line["tokens"]) for line in lines if "outcome" in line) <= CAP
+        assert any(line.get("why") == "its worker ended" for line in lines)
+        reserved, ended = ([line["request"] for line in lines if kind in line] for kind in ("reserved", "outcome"))
+        assert sorted(reserved) == sorted(ended)
+        printed(*words, "--engine", "ray", "--resume", "--out", tmp_path / "run")
+        printed(*words, "--out", tmp_path / "local")
+    finally:
+        peer.close()
+    written = [(tmp_path / name / EPISODES).read_bytes() for name in ("run", "local")]
+    assert written[0] == written[1]
