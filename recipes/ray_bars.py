@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -112,11 +113,11 @@ def memory_of(process: psutil.Process) -> float:
         return 0.0
 
 
-def plan_of(episodes: int) -> Plan:
-    """Hard fleet incidents of the test split, at least so many episodes."""
-    request = EvaluationRequest("fleet", POLICIES, tiers=("hard",), seeds=(0,))
-    seeds = -(-episodes // len(select_plan(request).plan))
-    return select_plan(EvaluationRequest("fleet", POLICIES, tiers=("hard",), seeds=tuple(range(seeds)))).plan
+def plan_of(episodes: int, policies: tuple[str, ...] = POLICIES, tier: str = "hard") -> Plan:
+    """Fleet incidents of the test split, at least so many episodes."""
+    one = EvaluationRequest("fleet", policies, tiers=(tier,), seeds=(0,))
+    seeds = -(-episodes // len(select_plan(one).plan))
+    return select_plan(replace(one, seeds=tuple(range(seeds)))).plan
 
 
 def play_here(plan: Plan, folder: Path) -> Played:
@@ -264,7 +265,7 @@ def main() -> None:
     if asked.bar == "limits":
         limits(folder)
         return
-    plan = plan_of(asked.episodes)
+    plan = plan_of(asked.episodes, ("noop",), "easy") if asked.bar == "many" else plan_of(asked.episodes)
     print(f"{len(plan)} episodes, load {os.getloadavg()[0]:.1f}")
     if asked.bar in ("speedup", "kills"):
         show("this process", play_here(plan, folder / "here"))
@@ -278,8 +279,9 @@ def main() -> None:
         show("ten times killed", played)
         print(same(folder / "kills", folder / "here"))
     else:
-        with simulated(asked.machines, -(-asked.workers // asked.machines)):
-            played, watch = play_on_ray(plan, folder / "many", ClusterOptions(), asked.workers)
+        options = ClusterOptions(cpus_per_worker=asked.machines / asked.workers)
+        with simulated(asked.machines, cores=1):
+            played, watch = play_on_ray(plan, folder / "many", options, asked.workers)
         show(f"{asked.workers} workers on {asked.machines} machines", played)
         gaps = [later - earlier for earlier, later in zip(watch.moments, watch.moments[1:], strict=False)]
         memory = watch.memory
