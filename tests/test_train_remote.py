@@ -213,7 +213,7 @@ def test_an_address_where_nobody_listens_is_refused(tmp_path: Path, monkeypatch:
 # -- a server that dies ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_whose_server_died_keeps_its_checkpoint_and_goes_on_with_another(
     tmp_path: Path, server: str, start: Any
 ) -> None:
