@@ -17,6 +17,15 @@ from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.logs import rubric as triage_rubric
 from warroom.envs.logs.policies.naive import STRATEGIES
 from warroom.envs.logs.views import RULE, WINDOW
+from warroom.envs.tickets.domains import domains
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.grade import RANGES, WEIGHTS
+from warroom.envs.tickets.policies.heuristic import with_policies
+from warroom.envs.tickets.policies.naive import STRATEGIES as ANSWERS
+from warroom.envs.tickets.records import REGISTERS, Registers, rows
+from warroom.envs.tickets.rubric import EVENTS as TICKET_EVENTS
+from warroom.envs.tickets.rubric import PROCESS, QUESTION_PENALTY, REOPENED_PENALTY
+from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketsTierConfig
 from warroom.sim import tiers
 from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
 from warroom.sim.families import FAMILIES
@@ -274,8 +283,116 @@ def logs_page() -> str:
     ])  # fmt: skip
 
 
+# -- the help desk --------------------------------------------------------------------------------------------
+
+
+def ticket_rows() -> Rows:
+    return [[f"`{id}`", find(id)[1].story, suites_of(id)] for id in suite("tickets", "full")]
+
+
+def domain_rows() -> Rows:
+    rows: Rows = []
+    for domain in domains().values():
+        complaints = "; ".join([complaint.technical["test"][0] for complaint in domain.complaints])
+        counted = ", ".join([*domain.counts, *[f"{amount} ({unit})" for amount, unit in domain.units.items()]])
+        causes = sum([len(complaint.causes) for complaint in domain.complaints])
+        rows.append([f"`{domain.name}`", domain.noun, domain.teams[0], complaints, causes, counted])
+    return rows
+
+
+REGISTER_KEYS = {
+    "people": "a name", "assets": "a tag, a user's name, or what people call it", "contracts": "an id",
+    "releases": "a product", "products": "a product", "sites": "a name",
+}  # fmt: skip
+
+
+def register_rows(registers: Registers) -> Rows:
+    """The fields of each register, without the numbers of an asset, which the table of domains has."""
+    numbers = {name for d in domains().values() for name in (*d.counts, *d.amounts)}
+    return [
+        [
+            f"`{name}`",
+            REGISTER_KEYS[name],
+            ", ".join([key for key in next(rows(registers, name)) if key not in numbers]),
+        ]
+        for name in REGISTERS
+    ]
+
+
+ANSWER_TERMS = {
+    "format_graduated": "the submission has every field in its form",
+    "resolution_quality": "the facts told: steps, values, names and days, and their order; nothing of other procedures",
+    "citation_grounding": "the F1 of the citations, all of documents that were opened",
+    "calibration": "a proper score of the confidence against whether the answer is right",
+    "parsimony": "no more words than the facts need",
+    "repetition_penalty": "the same words again and again",
+    "decision": "answered or handed over, rightly; a hand-over that was not needed, an answer where none exists",
+}
+
+
+def answer_rows() -> Rows:
+    out: Rows = [
+        [f"`{name}`", *[f"{WEIGHTS[name] * end:+g}" for end in RANGES[name]], text]
+        for name, text in ANSWER_TERMS.items()
+    ]
+    process = (
+        f"multi-turn mode: what the answer needs was opened, looked up or asked, once each; {REOPENED_PENALTY:g} less "
+        f"for a document opened again, {QUESTION_PENALTY:g} for a needless question"
+    )
+    return [*out, ["`process`", "+0", f"{PROCESS:+g}", process]]
+
+
+def tickets_tier_rows() -> Rows:
+    return [[f"`{name}`", *(_shown(getattr(TIER_CONFIGS[tier], name)) for tier in TIERS)]
+            for name in TicketsTierConfig._fields]  # fmt: skip
+
+
+def ticket_policies() -> dict[str, str]:
+    """What each strategy of the desk does."""
+    rule = docstring_of(with_policies)
+    return {name: docstring_of(strategy) for name, strategy in ANSWERS.items()} | {
+        "heuristic": rule, "sure": f"{rule} Always certain.", "modest": f"{rule} Never confident."
+    }  # fmt: skip
+
+
+def tickets_page() -> str:
+    env, tickets = make("tickets/one_article", "easy", 0), environments()["tickets"]
+    assert isinstance(env, TicketsEnv)
+    registers = env.case.evidence.registers
+    assert registers is not None
+    told: Rows = [[f"`{name}`", text] for name, text in TICKET_EVENTS.items()]
+    return "\n".join([
+        "## tickets", "", f"{tickets.summary}.", "",
+        table(["scenario", "story", "suite"], ticket_rows()),
+        "`tickets/imported` plays tickets and articles of your own: [knowledge](knowledge.md).", "",
+        "### Domains of trouble", "",
+        "A complaint fits each of its causes, on every product; what the person noticed besides tells which. Rules of "
+        "articles compute values from what an asset's register counts.", "",
+        table(["domain", "asset", "team", "complaints", "causes", "counted"], domain_rows()),
+        "### Registers", "",
+        table(["register", "key", "fields"], register_rows(registers)),
+        "An asset has what its domain counts besides, and perhaps a flag. Policies say whether the register or the "
+        "user is right about a release, and which groups of cases only a certain queue may handle.", "",
+        "### Tools", "",
+        f"{env.budget} turns in the multi-turn mode, each call is one. In the single-turn mode (`--mode single`) the "
+        "documents and the entries of the registers come with the ticket, and there is one call, the submission.", "",
+        table(["tool", "seat", "", "what it does"], tool_rows(env, "reading")),
+        "### Points", "",
+        table(["term", "least", "most", "for"], answer_rows()),
+        table(["event", "when"], told),
+        "The score is the points scaled so that 0 is never answering and 1 the reference, clipped to [-1, 1].", "",
+        "### The tier dial", "",
+        table(["", *TIERS], tickets_tier_rows()),
+        "What each number means stands in `envs/tickets/scenario.py`.", "",
+        "### Options", "",
+        table(["option", "what it is"], option_rows("tickets")),
+        "### Policies", "",
+        table(["policy", "what it is"], policy_rows(tickets.policies, ticket_policies(), "never answers")),
+    ])  # fmt: skip
+
+
 def page() -> str:
-    return "\n".join([HEAD, fleet_page(), logs_page()])
+    return "\n".join([HEAD, fleet_page(), logs_page(), tickets_page()])
 
 
 if __name__ == "__main__":
