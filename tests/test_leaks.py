@@ -41,7 +41,8 @@ def full(env: str, tier: str, seeds: int) -> list[EpisodeSpec]:
 @every_environment
 def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: AuditSpec, tier: str) -> None:
     rules = audit_spec.leaks
-    played = [(incident, driver) for incident in full(audit_spec.env, tier, 1) for driver in (*rules.drivers, READER)]
+    played = [(incident, driver) for incident in full(audit_spec.env, tier, 1)[TIERS.index(tier) :: 3]
+              for driver in (*rules.drivers, READER)]  # fmt: skip
     shown = [text for incident, driver in played for text in texts_of(rules, incident, driver)]
     assert len(shown) > 10 * len(played)
     assert scan_for_secrets(rules, shown) == []
@@ -68,24 +69,24 @@ def test_wrong_calls_are_answered_the_same_whatever_is_wrong(audit_spec: AuditSp
 @every_tier
 @every_environment
 def test_right_and_wrong_deeds_and_declarations_are_answered_alike(audit_spec: AuditSpec, tier: str) -> None:
-    assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
+    assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)[::2]) == []
 
 
 @pytest.mark.slow
 def test_the_place_of_the_cause_among_the_changes_of_its_cluster_is_chance() -> None:
-    found = cause_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
-    assert found.n > 100 and found.p > MAX_P_VALUE
+    found = cause_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 4)])
+    assert found.n > 70 and found.p > MAX_P_VALUE
 
 
 @pytest.mark.slow
 def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
-    found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
-    assert found.n > 200 and found.p > MAX_P_VALUE
+    found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 4)])
+    assert found.n > 130 and found.p > MAX_P_VALUE
 
 
 def test_the_place_of_a_cause_among_the_troubles_drawn_with_it_is_chance() -> None:
-    found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 10)])
-    assert found.n > 150 and found.p > MAX_P_VALUE
+    found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 5)])
+    assert found.n > 75 and found.p > MAX_P_VALUE
 
 
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

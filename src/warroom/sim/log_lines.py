@@ -409,7 +409,7 @@ class LogLines:
         trouble took a part."""
         service, group = source.service, source.group
         if (service, group.position) not in self._settings:
-            self._settings[service, group.position] = hash_bytes(4, "settings", self.key.hex(), service, group.position)
+            self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
         fixed, duration = self._settings[service, group.position], Duration(took, self.counts.patience[service])
         found = result_figures(group.role == "harmed", draw, duration, most=2 + fixed[3] % 4)
         found |= {

@@ -48,7 +48,7 @@ DB: dict[Split, KindTemplates] = {
             Template("chore", "INFO", 0.2, "autoanalyze of {table}, {kb} kB read"),
             Template("stray", "WARN", 0.001, "unused index on {table} has not been read for {n} days"),
             Template("stray", "WARN", 0.002, "session {seq}: no transaction in progress"),
-            Template("stray", "ERROR", 0.004, "archive command repeated for {seq}"),
+            Template("stray", "ERROR", 0.004, "archive command for {seq} repeated"),
             Template("stray", "WARN", 0.001, "sort on {table} used {kb} kB of disk"),
         ),
     ),

@@ -24,7 +24,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
     ("crash", "db"): (
         "W server process {seq} was terminated by signal {n}",
         "E backend {seq} crashed, shared memory reinitialized",
-        "W connection to backend {seq} lost in the middle of a statement",
+        "W connection to backend {seq} lost mid-statement",
         "E child process {seq} exited abnormally, recovery started",
     ),
     ("crash", "cache"): (
@@ -43,9 +43,9 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W image {object} raises on a field that the previous build accepted",
         "E NullPointerException in a code path that is new in {object}",
         "W image {object} parses an amount as text, validation of entity {seq} failed",
-        "E option removed in {object} is still read by the handler",
+        "E option removed in {object}, handler reads it",
         "W serializer of {object} drops a mandatory field of entity {seq}",
-        "E feature check in {object} inverted, wrong branch taken for {seq}",
+        "E feature check in {object} inverted for {seq}",
     ),
     ("bad_release", "gateway"): (
         "W location block changed in {object}, path matched the wrong handler",
@@ -90,7 +90,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
     ("saturation", "db"): (
         "W all {size} connection slots in use by ordinary clients",
         "E run queue of {few} backends per core",
-        "W parallel workers exhausted, plan executed serially",
+        "W parallel workers exhausted, {few} wanted",
         "E disk at its IOPS ceiling, {many} reads queued",
     ),
     ("saturation", "cache"): (
@@ -279,7 +279,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E webhook {seq} of the partner missing",
     ),
     ("credential_stuffing", ""): (
-        "W {many} failed logins from one network, each for another account",
+        "W failed logins from one network on {many} accounts",
         "E login throttle triggered, {many} accounts tried in a minute",
         "W verification queue filled by failed logins, {many} waiting",
         "E account {seq} locked after {few} wrong passwords from hosting networks",
@@ -289,7 +289,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E password hashing queue at {many}, nearly all passwords wrong",
     ),
     ("leaked_token", ""): (
-        "W token {ident} used in bulk by an unknown device",
+        "W token {ident} used by {few} unknown devices",
         "E api key {ident} on the list of leaked keys",
         "W token {ident} exports data at {few} times its usual rate",
         "E api key {ident} used by {few} clients at once",
@@ -332,35 +332,35 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
 
 TRAIN_RESULTS: Results = {
     ("errors", ""): (
-        "attempt {tries} of {most} failed", "failed attempts {tries}, allowed {most}",
+        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}",
         "{done} of {all} steps completed", "steps planned {all}, completed {done}",
         "retries left: {left}", "failed steps: {rest}",
-        "response status {status}, health check {inner}", "health check {inner}, response status {status}",
+        "http {status}, health {inner}", "health {inner}, http {status}",
     ),
     ("errors", "gateway"): (
-        "try {tries} of {most} unsuccessful", "tries permitted {most}, unsuccessful {tries}",
-        "{done} of {all} kB sent to the client", "response of {all} kB, sent {done} kB",
+        "try {tries}/{most} unsuccessful", "permitted {most}, unsuccessful {tries}",
+        "client got {done} of {all} kB", "response of {all} kB, sent {done} kB",
         "tries remaining: {left}", "unsent kilobytes: {rest}",
     ),
     ("errors", "db"): (
-        "statement attempt {tries} of {most} failed", "attempts permitted {most}, failed {tries}",
+        "statement attempt {tries}/{most} failed", "permitted {most}, failed {tries}",
         "{done} of {all} rows returned", "rows in result {all}, returned {done}",
         "statement retries left: {left}", "rows unreturned: {rest}",
     ),
     ("errors", "cache"): (
-        "command attempt {tries} of {most} failed", "command attempts allowed {most}, failed {tries}",
+        "command attempt {tries}/{most} failed", "allowed {most}, failed commands {tries}",
         "{done} of {all} keys returned", "keys requested {all}, returned {done}",
         "command retries left: {left}", "keys unanswered: {rest}",
     ),
     ("errors", "queue"): (
-        "append attempt {tries} of {most} failed", "append attempts allowed {most}, failed {tries}",
-        "{got} of {need} required replicas acknowledged", "replicas required {need}, acknowledged {got}",
+        "append attempt {tries}/{most} failed", "limit {most}, failed {tries}",
+        "acknowledged {got} of {need}", "required {need}, acknowledged {got}",
         "append retries left: {left}", "records rejected: {rest}",
     ),
     ("stale_cache", ""): (
         "version {held} used, current version {newest}", "current version {newest}, version used {held}",
         "reply from revision {held}, source at {newest}", "source at revision {newest}, reply from {held}",
-        "outdated fields in the reply: {rest}",
+        "outdated fields: {rest}",
     ),
     ("late", ""): (
         "reply after {took} ms, client timeout {limit} ms", "client timeout {limit} ms, reply after {took} ms",

@@ -34,7 +34,7 @@ TRAIN_CALLS: Troubles = {
         "W image {object} sets a host header that {peer} does not serve",
     ),
     ("narrow_client", ""): (
-        "W pool for {peer} limited to {size} by our settings, all in active use",
+        "W pool for {peer} limited by our settings to {size}, all busy",
         "E acquire for {peer} waited {ms} ms, pool size {size}",
         "W bulkhead around {peer} admits {size} calls at once, demand is higher",
         "E pending list for {peer} full, our maximum is {size} connections",

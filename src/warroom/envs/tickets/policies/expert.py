@@ -218,14 +218,24 @@ def investigate(findings: Findings) -> Calls:
         word = findings.notes.domain.version if findings.notes.domain else ""
         yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
     yield from _search(findings, "search_kb", _query(findings), OPENED["search_kb"])
-    yield from _missing(findings)
+    yield from _last_procedures(findings)
     if findings.settlement().queue:
         return
-    if findings.settlement().escalate:  # no article holds: a past case may
-        for search in ("search_tickets", "search_incidents"):
+    for search in ("search_tickets", "search_incidents"):
+        if findings.settlement().escalate:  # no article holds: a past case may
             yield from _search(findings, search, _query(findings), OPENED[search])
-        yield from _missing(findings)
+            yield from _missing(findings)
     yield from _search_more(findings)
+
+
+def _last_procedures(findings: Findings) -> Calls:
+    """The procedures that documents which hold end with, as the asset's site has them."""
+    yield from _missing(findings)
+    assets = findings.assets()
+    site = assets[0].fields["site"] if assets else findings.notes.site
+    for procedure in findings.to_follow():
+        yield from _search(findings, "search_kb", f"{procedure} {site}", OPENED_FOLLOWING)
+    yield from _missing(findings)
 
 
 def _look_up(findings: Findings, register: str, key: str) -> Calls:
@@ -283,13 +293,9 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
 
 
 def _search_more(findings: Findings) -> Calls:
-    """What speaks of the procedure that seems right: last procedures, corrections, what replaces it, other teams'."""
+    """What speaks of the procedure that seems right: corrections, what replaces it, other teams' procedures."""
     assets = findings.assets()
     product = assets[0].fields["product"] if assets else findings.notes.product
-    site = assets[0].fields["site"] if assets else findings.notes.site
-    for procedure in findings.to_follow():
-        yield from _search(findings, "search_kb", f"{procedure} {site}", OPENED_FOLLOWING)
-    yield from _missing(findings)
     found = findings.settlement()
     if found.gold:
         yield from _search(findings, "search_kb", found.gold[0], 2)
@@ -297,7 +303,7 @@ def _search_more(findings: Findings) -> Calls:
         decides = {content.decides for content in findings.contents.values() if content.product == product} - {""}
         if decides and findings.contents[found.gold[0]].team not in decides:
             yield from _search(findings, "search_kb", f"{' '.join(decides)} {_query(findings)}", OPENED_FOLLOWING)
-        yield from _missing(findings)
+        yield from _last_procedures(findings)
 
 
 def _missing(findings: Findings) -> Calls:

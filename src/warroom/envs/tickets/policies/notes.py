@@ -108,7 +108,8 @@ def read_document(document: OpenedDocument) -> DocumentContent:
     steps = _steps(readings)
     if content.amends is None and not content.cause and steps:
         content = content._replace(procedure=document.title.lower())
-    return content._replace(steps=steps, avoided=_told(readings, -1))
+    spoken_to = any(reading.kind == "assistant_step" for reading in readings)
+    return content._replace(steps=steps, avoided=_told(readings, -1), assistants=spoken_to)
 
 
 def _kind(id: str) -> str:

@@ -1,5 +1,6 @@
 """Laws of the logs of one incident: what is told in several places agrees, and names only what there is."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,12 +13,13 @@ from warroom.envs.logs.readings import LogDesk
 from warroom.envs.logs.views import ALL, WINDOW, LogsPage, ServiceReading, ShownLine
 from warroom.evals.audit.outcomes import narrowed
 from warroom.sim.counts import USERS
-from warroom.sim.log_lines import KEPT, LogLine
+from warroom.sim.log_lines import ALL_TOLD, LogLine, LogLines
 from warroom.sim.log_search import LogMatches
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.streams.outage_lines import read_outage
+from warroom.sim.streams.outage_wording import SEPARATOR
 from warroom.sim.streams.reading import read_line
-from warroom.sim.streams.template import CALL_ROLES
+from warroom.sim.streams.template import CALL_ROLES, GroupRole
 
 SCENARIOS = tuple(suite("logs", "full"))
 TIERS = ("easy", "medium", "hard")
@@ -26,6 +28,14 @@ WHOLE_AGREES = 0.5
 """Lines by which a minute's count may differ from the sum of its parts, for each of them: all are rounded."""
 FOLLOWED = 20
 """Requests that come to harm at a root whose trace ids are looked for at its callers."""
+MOSTLY = 0.5
+"""Least part of them that a caller tells of."""
+SUFFERS = 0.05
+"""Share of failed requests from which somebody has to write of it."""
+ANY_DAY = 0.01
+"""Share of users' requests that comes to harm on any day, at most."""
+MILLISECONDS = re.compile(r"(\d+) ?ms")
+OWN_FAILURE: frozenset[GroupRole] = frozenset({"failed", "slow", "harmed"})
 OF_HARM = CALL_ROLES | {"failed", "slow"}
 
 
@@ -98,20 +108,61 @@ def names_exist(env: LogsEnv) -> Iterator[str]:
 
 
 def harm_is_told_by_callers(env: LogsEnv) -> Iterator[str]:
-    """Of the requests that a root's lines say came to harm, callers tell of some under the same trace ids."""
+    """Most requests that a root's lines say came to harm are told of by its callers, under the same trace ids."""
     system = env.incident.system
     for story in env.incident.casting.hits:
-        callers = system.callers[story.site]
-        if not callers or story.owner != story.site:
+        callers = set(system.callers[story.site]) - env.incident.missing
+        if not callers or story.owner != story.site or callers & env.incident.behind:
             continue
         traces = _harmed_traces(env, story.owner)
-        if traces and not any(_tells_of_harm(env, caller, trace) for trace in traces for caller in callers):
-            yield f"no caller of {system.names[story.site]} tells of {', '.join(traces)} ({story.outage})"
+        told = sum([any(_tells_of_harm(env, caller, trace) for caller in callers) for trace in traces])
+        if told < MOSTLY * len(traces):
+            yield f"callers of {system.names[story.site]} tell of {told} of {len(traces)} requests ({story.outage})"
+
+
+def who_suffers_says_so(env: LogsEnv) -> Iterator[str]:
+    """A service that fails more than a twentieth of its requests writes of it, or each that calls it."""
+    lines, minute, system = env.response.desk.lines, env.response.world.minute, env.incident.system
+    for service in range(system.size):
+        received = lines.counts.requests(minute, service)
+        if received.failed <= SUFFERS * received.received:
+            continue
+        writers = {service, *system.callers[service]}
+        if not any(_written(lines, minute, writer, OWN_FAILURE if writer == service else CALL_ROLES)
+                   for writer in writers):  # fmt: skip
+            yield f"nobody writes that {system.names[service]} failed {received.failed} of {received.received}"
+
+
+def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
+    """In minutes before a cause no line tells of its harm, and users lose as little as on any day."""
+    lines, hits = env.response.desk.lines, env.incident.casting.hits
+    for story in hits:
+        before = story.onset // 60 - 1
+        for service in {story.owner, story.site}:
+            groups = zip(lines.groups(service), lines.numbers(before, service), strict=True)
+            if any(number and group.role == "harmed" and group.story is not None and group.story.id == story.id
+                   for group, number in groups):  # fmt: skip
+                yield f"{env.catalogue.names[service]} tells of {story.outage} before it began"
+    if hits:
+        call = lines.counts.call(min(story.onset for story in hits) // 60 - 1, USERS)
+        if call.failed > ANY_DAY * call.attempts:
+            yield f"{call.failed} of {call.attempts} requests came to harm before the onset"
+
+
+def a_whole_is_no_less_than_its_part(env: LogsEnv) -> Iterator[str]:
+    """In a line that states how long a request took, no part of it took longer."""
+    for name, line in _lines(env):
+        if any(found.outcome in ("harmful", "coped") for found in read_outage(line.message)):
+            trouble, _, result = line.message.rpartition(SEPARATOR)
+            parts, wholes = ([int(ms) for ms in MILLISECONDS.findall(text)] for text in (trouble, result))
+            if parts and wholes and max(parts) > max(wholes):
+                yield f"{name}: {line.message}"
 
 
 Law = Callable[[LogsEnv], Iterator[str]]
 LAWS: tuple[Law, ...] = (
     requests_add_up, levels_add_up, same_question_same_answer, names_exist, harm_is_told_by_callers,
+    who_suffers_says_so, nothing_before_the_onset, a_whole_is_no_less_than_its_part,
 )  # fmt: skip
 
 
@@ -143,6 +194,12 @@ def _lines(env: LogsEnv) -> Iterator[ShownLine]:
             yield from [ShownLine(name, line) for line in _newest(env, service, words)]
 
 
+def _written(lines: LogLines, minute: int, service: int, roles: frozenset[GroupRole]) -> bool:
+    """Whether a service writes a line of one of the roles in a minute."""
+    groups = zip(lines.groups(service), lines.numbers(minute, service), strict=True)
+    return any(group.role in roles and number >= 1 for group, number in groups)
+
+
 def _newest(env: LogsEnv, service: int, words: str) -> tuple[LogLine, ...]:
     return _matches(env, service, words).newest
 
@@ -158,7 +215,7 @@ def _harmed_traces(env: LogsEnv, service: int) -> list[str]:
         if group.role == "harmed"
         for source in lines.sources(minute, service, group)
         for line in lines.kept(source)
-        if line.rank < KEPT // 2
+        if line.rank < ALL_TOLD // 2
     )
     return [lines.write(line).trace for line in islice(kept, FOLLOWED)]
 
