@@ -41,6 +41,10 @@ class _Import(LazyGroup):
             "warroom.cli.import_tickets:tickets_command",
             "Import your own tickets, with their known answers.",
         ),
+        "wordings": Verb(
+            "warroom.cli.import_wordings:wordings_command",
+            "Import wordings of your own for tickets and articles: paraphrases of frames, checked for meaning.",
+        ),
     }
 
 
