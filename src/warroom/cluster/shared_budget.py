@@ -190,7 +190,7 @@ class _SharedBudget(Budget):
         self._ledger = ledger
 
     @property
-    def closed(self) -> str | None:  # type: ignore[override]  # an attribute there
+    def closed(self) -> str | None:
         """Why nothing more may be sent by this worker; told to the others."""
         return self._closed
 
