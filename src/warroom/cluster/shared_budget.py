@@ -140,13 +140,14 @@ class BudgetServer:
         self._mailbox.answer.remote(letter.number, value)
 
     async def _perform(self, request: BudgetRequest) -> object:
-        arguments: Any = request.arguments  # those of the method of this name
+        arguments: Any = request.arguments  # with `more` those of the method of this name
+        more: Any = request.more
         if request.method == "reserve":
             return await self._reserve(request.worker, *arguments)
         if request.method == "record_outcome":
-            await self._record_outcome(request.worker, *arguments, **request.more)
+            await self._record_outcome(request.worker, *arguments, **more)
         elif request.method == "note":
-            self._client.ledger.note(*arguments, **request.more)
+            self._client.ledger.note(*arguments, **more)
         else:
             self._client.budget.closed = self._client.budget.closed or str(arguments[0])
         return None
@@ -197,7 +198,7 @@ class _SharedBudget(Budget):
         self._ledger = ledger
 
     @property
-    def closed(self) -> str | None:  # type: ignore[override]  # an attribute there
+    def closed(self) -> str | None:
         """Why nothing more may be sent by this worker; told to the others."""
         return self._closed
 
