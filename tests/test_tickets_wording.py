@@ -22,13 +22,14 @@ from warroom.envs.tickets.wording.compose import (
     compose_ticket,
 )
 from warroom.envs.tickets.wording.forms import ROLES
-from warroom.envs.tickets.wording.grammar import _sources, frames, kinds, write
+from warroom.envs.tickets.wording.grammar import frames, kinds, sources, write
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject, is_injected
 from warroom.envs.tickets.wording.layout import READ_AS, SILENT
+from warroom.envs.tickets.wording.paraphrases import fixed_runs
 from warroom.envs.tickets.wording.reading import meanings, read_sentence, sentences
 from warroom.envs.tickets.wording.steps import Utterance, read_step, say_step
 from warroom.sim.wording.forms import SPLITS
-from warroom.sim.wording.template import Alternatives, Draws, TextTemplate
+from warroom.sim.wording.template import Draws
 
 CAUSES = tuple(all_causes())
 NAMES = ("Greta Hansen", "Wim Okafor", "Chiara Dahl", "Ben Costa", "Olga Weber")
@@ -238,34 +239,15 @@ def test_injections_are_known_wherever_they_stand_and_steps_for_assistants_are_n
         assert sum(map(is_injected, sentences(text))) == 1, text
 
 
-def fixed_runs(template: TextTemplate, length: int) -> set[tuple[str, ...]]:
-    """The runs of so many words that stand in a frame whatever its values are."""
-    found = set()
-    for text in literals(template.parts):
-        words = re.findall(r"\w+", text.lower())
-        found |= {tuple(words[k : k + length]) for k in range(len(words) - length + 1)}
-    return found
-
-
-def literals(parts: tuple[object, ...]) -> list[str]:
-    out: list[str] = []
-    for part in parts:
-        if isinstance(part, str):
-            out.append(part)
-        elif isinstance(part, Alternatives):
-            out += [text for option in part.options for text in literals(option)]
-    return out
-
-
 def test_splits_share_no_frame_and_no_run_of_five_words() -> None:
     runs = {
-        split: set().union(*[fixed_runs(frame, 5) for kind in kinds(split) for frame in frames(kind, split)])
+        split: set().union(*[fixed_runs(frame) for kind in kinds(split) for frame in frames(kind, split)])
         for split in SPLITS
     }
-    sources = {split: {line for lines in _sources(split).values() for line in lines} for split in SPLITS}
+    lines = {split: {line for own in sources(split).values() for line in own} for split in SPLITS}
     for one, other in itertools.combinations(SPLITS, 2):
         assert not runs[one] & runs[other]
-        shared = {line for line in sources[one] & sources[other] if re.search(r"[a-z]", re.sub(r"\{[^}]*\}", "", line))}
+        shared = {line for line in lines[one] & lines[other] if re.search(r"[a-z]", re.sub(r"\{[^}]*\}", "", line))}
         assert not shared
 
 

@@ -11,11 +11,11 @@ from warroom.envs.tickets.domains import Domain, domains
 from warroom.envs.tickets.families import (
     MIX,
     STRUCTURES,
-    Family,
+    DocumentFamily,
     FamilyBuilder,
     IdSource,
+    Premises,
     Subject,
-    Surroundings,
     day_of_review,
     group_of,
 )
@@ -25,6 +25,7 @@ from warroom.envs.tickets.population import draw_organisation, draw_product
 from warroom.envs.tickets.procedures import draw_steps
 from warroom.envs.tickets.records import Product, Registers
 from warroom.envs.tickets.rules import IsOneOf, ProcedureStep
+from warroom.envs.tickets.wording.grammar import AddedFrame, added_frames
 from warroom.envs.tickets.writer import DocumentWriter
 from warroom.sim.wording.template import Draws
 
@@ -43,22 +44,25 @@ SMALL = 400
 class GeneratedKnowledgeBase:
     """A generated knowledge base and what it is written from; every part is drawn apart from all others."""
 
-    def __init__(self, split: Split, articles: int, block: int, wording: Split) -> None:
+    def __init__(
+        self, split: Split, articles: int, block: int, wording: Split, added: tuple[AddedFrame, ...] = ()
+    ) -> None:
+        """`added` are wordings besides those of the split `wording`."""
         self.names = (split.value, articles)
-        self.block, self.split, self.wording = block, split.value, wording.value
+        self.block, self.split, self.wording, self.added = block, split.value, wording.value, added
         skeleton = _Skeleton(self.stream("library"), split.value, articles)
         self.registers, self.subjects = skeleton.registers(), tuple(skeleton.subjects)
         self.groups = len(self.subjects) + 1
         """Families, and the policies."""
-        self.around = Surroundings(list(self.registers.leads), self.registers.today, skeleton.deciding)
+        self.around = Premises(list(self.registers.leads), self.registers.today, skeleton.deciding)
         self.base = KnowledgeBase(GeneratedDocuments(self))
-        self._families: dict[int, Family] = {}
+        self._families: dict[int, DocumentFamily] = {}
 
     def stream(self, *names: str | int) -> Random:
         """The draws of one part."""
         return stream(self.block, *names, *self.names)
 
-    def family(self, group: int) -> Family:
+    def family(self, group: int) -> DocumentFamily:
         """A family by its number."""
         if group not in self._families:
             rng, subject = self.stream("family", group), self.subjects[group]
@@ -97,7 +101,8 @@ class GeneratedKnowledgeBase:
     def write(self, content: DocumentContent) -> Document:
         """A document in words."""
         draws = Draws(hash_bytes(16, self.block, "document", content.id, self.wording, *self.names))
-        return DocumentWriter(draws, self.wording).document(content, tuple(self.registers.people))
+        with added_frames(self.added):
+            return DocumentWriter(draws, self.wording).document(content, tuple(self.registers.people))
 
 
 class GeneratedDocuments(Mapping[str, Document]):
@@ -125,9 +130,11 @@ class GeneratedDocuments(Mapping[str, Document]):
         return len(self._generated.contents)
 
 
-def generated_base(split: Split, articles: int, block: int, wording: Split) -> GeneratedKnowledgeBase:
-    """The knowledge base number `block` of a split, with about that many documents."""
-    return (_small_base if articles <= SMALL else _large_base)(split, articles, block, wording)
+def generated_base(
+    split: Split, articles: int, block: int, wording: Split, added: tuple[AddedFrame, ...] = ()
+) -> GeneratedKnowledgeBase:
+    """The knowledge base number `block` of a split, with about that many documents; `added` are wordings besides."""
+    return (_small_base if articles <= SMALL else _large_base)(split, articles, block, wording, added)
 
 
 _small_base = lru_cache(maxsize=64)(GeneratedKnowledgeBase)
@@ -176,7 +183,7 @@ class _Skeleton:
 class _PolicyBuilder:
     """Draws what holds for all cases."""
 
-    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Surroundings, groups: int) -> None:
+    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Premises, groups: int) -> None:
         self.rng, self.subjects, self.around = rng, subjects, around
         self.ids = IdSource(rng, groups - 1, groups)
         self.contents: dict[str, DocumentContent] = {}

@@ -20,7 +20,7 @@ def instruction(fact: Fact) -> str:
     if fact.kind == "set":
         return f"set the {words[0]} to {words[1]} {words[2]}"
     if fact.kind == "choose":
-        return f'set the {words[0]} to "{words[1]}"'
+        return f"set the {words[0]} to {words[1]}"
     if fact.kind == "switch":
         return f"turn {words[1]} {words[0]}"
     if fact.kind == "run":

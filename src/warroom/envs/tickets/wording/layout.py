@@ -49,7 +49,7 @@ READ_AS: Mapping[str, str] = {
     "instruction_next": "instruction",
     **{f"form_{kind}": kind for kind in (
         "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version",
-        "remark_bought", "remark_department", "remark_manager", "remark_colleague",
+        "version_day", "remark_bought", "remark_department", "remark_manager", "remark_colleague",
     )},
     "thread_finding": "finding",
     **dict.fromkeys(("closing", "signed", "form_name", "forwarded"), "author"),
