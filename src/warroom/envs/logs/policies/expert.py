@@ -1,4 +1,4 @@
-"""The scripted expert on call: reads until it has seen what brings requests down, then declares, mends and closes.
+"""The scripted expert on call: reads until it has seen what brings requests down, then declares, fixes and closes.
 
 It knows only what its pages show, and reads every line by the inverse of the tables. It is the proof that incidents can
 be solved from the logs, and is never told the truth.
@@ -14,8 +14,6 @@ CALM = 0.01
 """Share of users' requests that comes to harm up to which nothing is wrong."""
 STILL_HARMED = 2
 """Lines of a page about requests that come to harm from which something is still wrong."""
-RESERVE = 2
-"""Turns that are kept for a remedy and the end."""
 MOST_SEARCHES = 6
 """Searches in the log of one service."""
 
