@@ -19,7 +19,7 @@ TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --num
 DEMO_STEPS ?= easy:4,medium:4,hard:4
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo nano test test-fast bench audit check lint format golden docs clean
+.PHONY: demo nano test test-fast test-thorough bench audit check lint format golden docs clean
 
 demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
@@ -29,11 +29,14 @@ demo: .venv/train  ## train the nano from its warm start, evaluate it beside scr
 nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO
 	recipes/train_nano.sh
 
-test: .venv/dev  ## the whole suite
-	$(TEST)
+test: .venv/dev  ## the suite
+	$(TEST) -m "not thorough"
 
 test-fast: .venv/dev  ## the suite without its slow tests
-	$(TEST) -m "not slow"
+	$(TEST) -m "not slow and not thorough"
+
+test-thorough: .venv/dev  ## what the suite leaves out: more cases of its laws
+	$(TEST) -m thorough
 
 bench: .venv/plots  ## episodes a second on one core, and where the time goes
 	$(BIN)/warroom bench

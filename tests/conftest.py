@@ -38,6 +38,16 @@ def realdata() -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def tiny() -> Iterator[None]:
+    """The tiny game among the environments of this process."""
+    import tiny_env
+
+    tiny_env.install()
+    yield
+    tiny_env.uninstall()
+
+
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """One thread for scikit-learn: boosting busy-waits, 20 times slower with more threads than idle cores."""

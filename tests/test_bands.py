@@ -22,7 +22,7 @@ def rows(tier: str) -> dict[str, GateRow]:
 
 
 def played(policy: str, tier: str) -> tuple[PolicyOutcome, ...]:
-    return outcomes(policy, tier, FULL, SEEDS, "test")
+    return outcomes(policy, Incidents(tier, FULL, SEEDS, "test"))
 
 
 def mean_points(policy: str, tier: str) -> float:

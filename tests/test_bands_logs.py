@@ -63,7 +63,10 @@ def test_the_oracle_solves_all_of_it_and_nobody_beats_it(tier: str) -> None:
 @pytest.mark.slow
 def test_every_rule_of_the_panel_names_a_root_at_times() -> None:
     """A rule that never fires would pass any bar."""
-    found = {name: [one.root for tier in TIERS for one in outcomes(name, tier, FULL, SEEDS, "test")] for name in PANEL}
+    found = {
+        name: [one.root for tier in TIERS for one in outcomes(name, Incidents(tier, FULL, SEEDS, "test"))]
+        for name in PANEL
+    }
     assert [name for name, right in found.items() if not any(right)] == []
 
 
@@ -80,7 +83,7 @@ def test_a_rule_that_knows_the_truth_breaks_its_bound(monkeypatch: pytest.Monkey
 
     (root,) = truth["roots"]
     monkeypatch.setitem(PANEL, "told", Strategy(searches, lambda seen: root, fixes))
-    (found,) = outcomes("told", "hard", ("logs/single_crash",), (0,), "test")
+    (found,) = outcomes("told", Incidents("hard", ("logs/single_crash",), (0,), "test"))
     team = env.truth()["teams"] == [env.brief("oncall").facts.entry(root).team]
     assert found.root and (found.score > 0.8) == team
 

@@ -157,12 +157,12 @@ def repeats_by_the_guilty(casting: Casting) -> Casting:
 
 PLANTED = (
     (largest_never_hits, HIT, "rank of size"),
-    (contents_redrawn_after_the_hit, HIT, "size"),
-    (rivals_seldom_flawed, HIT, "flawed"),
-    (harm_begins_at_landing, HIT, "from landing to onset"),
-    (scenario_fixes_the_family, HIT, "family scale"),
-    (slices_differ, HIT, "of its target"),
-    (harm_up_to_what_the_hit_can_do, HIT, "rank of room"),
+    pytest.param(contents_redrawn_after_the_hit, HIT, "size", marks=pytest.mark.thorough),
+    pytest.param(rivals_seldom_flawed, HIT, "flawed", marks=pytest.mark.thorough),
+    pytest.param(harm_begins_at_landing, HIT, "from landing to onset", marks=pytest.mark.thorough),
+    pytest.param(scenario_fixes_the_family, HIT, "family scale", marks=pytest.mark.thorough),
+    pytest.param(slices_differ, HIT, "of its target", marks=pytest.mark.thorough),
+    pytest.param(harm_up_to_what_the_hit_can_do, HIT, "rank of room", marks=pytest.mark.thorough),
     (papers_drawn_after_the_flaw, FLAWED, "place of approval"),
     (repeats_by_the_guilty, HIT, "rows of its signer"),
 )

@@ -21,7 +21,7 @@ from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
 from warroom.sim.family import ARENAS
 from warroom.sim.handbook import predict
-from warroom.sim.records import GROUNDS
+from warroom.sim.records import ALWAYS, GROUNDS
 from warroom.sim.rules import CAUSED, breaches, judge, size_of
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.tiers import FLAWED, TIERS
@@ -233,3 +233,24 @@ def test_the_same_seed_gives_the_same_casting_whatever_the_hash_seed() -> None:
         for seed in ("1", "4242")
     }  # fmt: skip
     assert len(printed) == 1
+
+
+def test_no_lie_stands_in_a_row_that_is_missing() -> None:
+    missing = [dossier for _, dossier in dossiers("hard") if dossier.row == "missing"]
+    assert len(missing) > 20 and not [dossier for dossier in missing if dossier.ground == "false_statement"]
+
+
+def test_a_casting_whose_lie_nobody_can_read_is_refused() -> None:
+    casting, lie = next((c, d) for c, d in dossiers("hard") if d.ground == "false_statement" and d.row == "kept")
+    hidden = [dossier._replace(row="missing") if dossier == lie else dossier for dossier in casting.dossiers]
+    assert "nobody can read" in certificate(casting._replace(dossiers=tuple(hidden)))
+
+
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_nothing_is_drawn_that_only_an_unused_source_would_show(tier: str) -> None:
+    unused = TIERS[tier].unused_sources
+    for _, dossier in dossiers(tier):
+        assert "statements" not in unused or dossier.ground != "false_statement"
+        assert "signatures" not in unused or dossier.change.actor == dossier.change.signer
+        if "calendar" in unused:
+            assert dossier.ground != "out_of_window" and (dossier.charter is None or dossier.charter.hours == ALWAYS)

@@ -12,7 +12,9 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.logs.env import LogsEnv
+from warroom.envs.logs.options import LogsOptions
 from warroom.evals.audit.certify import run_certify
 from warroom.evals.audit.fleet.certify import RIVAL, certify, persists_or_passes
 from warroom.evals.audit.logs.certify import certify as certify_logs
@@ -65,9 +67,10 @@ def test_a_row_is_valid_only_if_everything_holds() -> None:
 def test_an_imported_system_is_certified_as_well() -> None:
     rng = stream(0, "test")
     names = next(iter(SERVICES.values()))
-    options = {"topology": draw_service_topology(rng, 12, names).to_json()}
-    assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], options=options)[0].valid
-    assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], options=options)[0].valid
+    topology = draw_service_topology(rng, 12, names).to_json()
+    assert run_certify(certify, ["fleet/cascade"], ["easy"], [0], options=FleetOptions(topology=topology))[0].valid
+    logs = LogsOptions(topology=topology)
+    assert run_certify(certify_logs, ["logs/cascading_failure"], ["easy"], [0], options=logs)[0].valid
 
 
 def test_a_system_under_other_names_is_the_same_system() -> None:

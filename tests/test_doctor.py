@@ -22,6 +22,7 @@ from warroom.cli.lazy import COMPLETING
 from warroom.cli.libraries import OWN, ImportTrial, load, of_extra, requirements, version_of
 
 ROOT = Path(__file__).parents[1]
+SCRIPT = Path(sys.executable).with_name("warroom")
 SECRET = "sk-a-secret-of-the-test"
 
 
@@ -160,8 +161,8 @@ def asked(words: str, shell: str = "bash") -> dict[str, str]:
 
 def completed(words: str, shell: str) -> list[str]:
     """By the console script itself: a shell asks whatever it finds on the path."""
-    script, environment = Path(sys.executable).with_name("warroom"), os.environ | asked(words, shell)
-    return subprocess.run([script], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    environment = os.environ | asked(words, shell)
+    return subprocess.run([SCRIPT], env=environment, capture_output=True, text=True, check=True).stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -185,10 +186,12 @@ def test_names_are_completed(words: str, offered: list[str]) -> None:
 @pytest.mark.slow
 def test_every_shell_is_answered_and_at_once() -> None:
     start = seconds_of_children()
+    subprocess.run([SCRIPT, "--help"], check=True, capture_output=True)
+    help_took = seconds_of_children() - start
     assert completed("warroom eval --tiers easy,", "bash") == ["easy,medium", "easy,hard"]
     assert "fleet/rogue_deploy_bot" in " ".join(completed("warroom play fleet/ro", "zsh"))
     assert completed("warroom play x --tier ", "fish") == ["easy", "medium", "hard"]
-    assert seconds_of_children() - start < 3  # 0.25 s each alone; tests run beside other work
+    assert seconds_of_children() - start < 3 * 3 * help_took  # measured by the help page, as machines differ
 
 
 def seconds_of_children() -> float:

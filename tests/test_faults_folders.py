@@ -7,35 +7,27 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import tiny_env
 from command import printed, refused, run
 from warroom.evals.shards import SHARDS
 from warroom.runs import EPISODES, RECORD, ROC, RunState, open_run, read_record
 from warroom.runs.lock import LOCK, holder_of
 
+pytestmark = pytest.mark.usefixtures("tiny")
 HERE = Path(__file__).parent
 EVAL = ("eval", "--env", "tiny", "--scenarios", "fault", "--tiers", "easy", "--seeds", "2", "--policies", "expert,noop")
 DEEP = "[" * 100_000
 Damage = Callable[[str], str | bytes]
 
 
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "run"
-    tiny_env.install()
     printed(*EVAL, "--workers", "1", "--out", folder)
     return folder
 

@@ -8,36 +8,27 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 from faults import DISTURBANCES, Series, is_right, play_series
 
-import tiny_env
 from command import printed
 from live import running
 from warroom.core.processes import worker_pool
 from warroom.core.signals import Terminated, exit_code
 from warroom.runs import RunState, read_record
 
+pytestmark = pytest.mark.usefixtures("tiny")
 HERE = Path(__file__).parent
 EVAL = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8", "--workers", "2"]
 COMMAND = [sys.executable, str(HERE / "tiny_command.py"), *EVAL]
 
 
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
-
-
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The undisturbed run, by one process: however many play, it is the same."""
-    tiny_env.install()
     folder = tmp_path_factory.mktemp("whole") / "run"
     printed(*EVAL[:-1], "1", "--out", folder)
     return folder

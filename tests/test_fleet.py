@@ -26,6 +26,7 @@ from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
 from warroom.sim.records import Change
 from warroom.sim.rules import Facts
+from warroom.sim.wording.forms import clock
 
 SCENARIOS = suite("fleet", "full")
 FIRST_PAGE, LATER_PAGE, READING = 3000, 1500, 1600
@@ -223,6 +224,19 @@ def test_what_happened_reads_the_same_later() -> None:
     late = env.sources.logs(service, "level:error", "")
     common = now - late.first + 1
     assert late.per_minute[:common] == early[-common:]
+
+
+def test_the_running_system_says_when_a_change_was_asked_for_whatever_the_ledger_says() -> None:
+    doctored = 0
+    for index, scenario in enumerate(SCENARIOS[::8]):
+        sources = fleet(scenario, "hard", index).sources
+        shown = {change.id: change.asked for change in sources.casting.ledger}
+        for change in sources.facts.changes:
+            told = {arrival.change: arrival for arrival in sources.running(change.service).arrivals}
+            if change.id in told:
+                doctored += shown.get(change.id) != change.asked
+                assert told[change.id].asked == change.asked and clock(change.asked) in told[change.id].text
+    assert doctored
 
 
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.slow
 FULL = tuple(suite("fleet", "full"))
 
 
-@pytest.mark.parametrize("tier", ["easy", "hard"])
+@pytest.mark.parametrize("tier", [pytest.param("easy", marks=pytest.mark.thorough), "hard"])
 def test_no_learner_tells_the_rogue(tier: str, one_thread: None) -> None:
-    found = learners(Incidents(tier, FULL, range(3), "test"))
+    found = learners(Incidents(tier, FULL, tuple(range(3)), "test"))
     assert [row for row in found if row.verdict == "fails" or (row.bar is not None and row.value > row.bar)] == []
     assert {row.what for row in found} == set(LEARNERS)
 
@@ -38,5 +38,5 @@ def test_a_leak_into_any_text_or_number_is_learnt(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(attack, "_samples_of", leaking)
     monkeypatch.setattr(attack, "samples", cache(attack.samples.__wrapped__))  # so that no other test meets it
-    found = learners(Incidents("easy", FULL, range(30, 33), "test"))
+    found = learners(Incidents("easy", FULL, tuple(range(30, 33)), "test"))
     assert {row.what for row in found if row.value > 0.5} == set(LEARNERS), found

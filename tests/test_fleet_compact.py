@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
@@ -96,7 +97,7 @@ def games(split: str = "dev", tiers: tuple[str, ...] = ("easy", "medium", "hard"
 def test_every_word_that_is_shown_is_in_the_vocabulary(name: str) -> None:
     tools = set()
     for split in ("train", "test"):
-        for env in games(split):
+        for env in islice(games(split), split == "test", None, 2):
             for seen in played(env, name, curious=True):
                 tools |= {seen.observation.call.name} if isinstance(seen.observation, SeatReading) else set()
                 strange = set(seen.text.split()) - WORDS
@@ -294,7 +295,7 @@ def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -
 def test_the_rule_that_a_rogue_broke_follows_from_the_words_of_its_change() -> None:
     """The join that is left to the model: the marked change, who signed it, and the one rule whose words are bad."""
     grounds = set()
-    for number in range(24):
+    for number in range(12):
         for scenario in ("fleet/rogue_deploy_bot", "fleet/feature_flag_flood"):
             last: dict[str, list[str]] = {}
             for seen in played(make(scenario, "medium", seed_of("dev", number)), "expert"):

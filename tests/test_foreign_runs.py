@@ -2,12 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import tiny_env
 import warroom
 from command import printed, refused
 from warroom.evals.export import write_csv
@@ -21,18 +19,12 @@ from warroom.sim.causes import Nature
 SCENARIO = scenario(__name__, __doc__, Nature("memory"))
 '''
 
-
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+pytestmark = pytest.mark.usefixtures("tiny")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole") / "run"
-    tiny_env.install()
     printed(*EVAL, "--workers", "1", "--out", folder)
     return folder
 

@@ -131,10 +131,12 @@ def fleet_env(scenario: str, seed: int = 0) -> FleetEnv:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", ["easy", "medium", "hard"])
+@pytest.mark.parametrize(
+    "tier", ["medium", *(pytest.param(tier, marks=pytest.mark.thorough) for tier in ("easy", "hard"))]
+)
 def test_two_incidents_that_differ_in_one_paper_differ_on_one_page_and_in_the_verdict(tier: str) -> None:
     names = ("rogue_deploy_bot", "rate_limit_clamp", "autoscaler_cost_cut", "backup_at_peak", "feature_flag_flood")
-    asked = Incidents(tier, [f"fleet/{name}" for name in names], range(5), "dev")
+    asked = Incidents(tier, tuple([f"fleet/{name}" for name in names]), tuple(range(5)), "dev")
     other, right = find_audit_spec("fleet").gates["twins"](asked)
     assert other.n > 6 and other.verdict == "holds" and right.verdict != "fails" and right.value > 0.5
 

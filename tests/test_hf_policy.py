@@ -261,7 +261,7 @@ def test_the_prompt_holds_the_seats_tools(qwen: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["hf:{}", "hf:{}@sampled", "oversight=hf:{}@sampled,rest=expert"])
+@pytest.mark.parametrize("text", ["hf:{}", "oversight=hf:{}@sampled,rest=expert"])
 def test_playing_together_is_playing_one_by_one(nano: Path, text: str) -> None:
     players = policy_set("fleet", text.format(nano))
     together = play_many(SPECS, players)

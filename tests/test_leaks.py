@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
@@ -22,7 +23,7 @@ from warroom.evals.audit.leaks import (
     texts_of,
 )
 from warroom.evals.audit.logs.leaks import root_position_bias
-from warroom.evals.audit.outcomes import IncidentKey, incidents
+from warroom.evals.audit.outcomes import incidents
 from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 
 AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]
@@ -31,7 +32,7 @@ every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda
 every_tier = pytest.mark.parametrize("tier", TIERS)
 
 
-def full(env: str, tier: str, seeds: int) -> list[IncidentKey]:
+def full(env: str, tier: str, seeds: int) -> list[EpisodeSpec]:
     return incidents(suite(env, "full"), tier, "dev", range(seeds))
 
 
@@ -40,7 +41,8 @@ def full(env: str, tier: str, seeds: int) -> list[IncidentKey]:
 @every_environment
 def test_no_page_reading_result_or_error_holds_a_word_of_the_truth(audit_spec: AuditSpec, tier: str) -> None:
     rules = audit_spec.leaks
-    played = [(incident, driver) for incident in full(audit_spec.env, tier, 1) for driver in (*rules.drivers, READER)]
+    played = [(incident, driver) for incident in full(audit_spec.env, tier, 1)[TIERS.index(tier) :: 3]
+              for driver in (*rules.drivers, READER)]  # fmt: skip
     shown = [text for incident, driver in played for text in texts_of(rules, incident, driver)]
     assert len(shown) > 10 * len(played)
     assert scan_for_secrets(rules, shown) == []
@@ -67,30 +69,30 @@ def test_wrong_calls_are_answered_the_same_whatever_is_wrong(audit_spec: AuditSp
 @every_tier
 @every_environment
 def test_right_and_wrong_deeds_and_declarations_are_answered_alike(audit_spec: AuditSpec, tier: str) -> None:
-    assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)) == []
+    assert compare_replies(audit_spec.leaks, full(audit_spec.env, tier, 1)[::2]) == []
 
 
 @pytest.mark.slow
 def test_the_place_of_the_cause_among_the_changes_of_its_cluster_is_chance() -> None:
-    found = cause_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
-    assert found.n > 100 and found.p > MAX_P_VALUE
+    found = cause_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 4)])
+    assert found.n > 70 and found.p > MAX_P_VALUE
 
 
 @pytest.mark.slow
 def test_the_place_of_the_victim_among_the_fitting_services_is_chance() -> None:
-    found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 6)])
-    assert found.n > 200 and found.p > MAX_P_VALUE
+    found = victim_position_bias([incident for tier in TIERS for incident in full("fleet", tier, 4)])
+    assert found.n > 130 and found.p > MAX_P_VALUE
 
 
 def test_the_place_of_a_cause_among_the_troubles_drawn_with_it_is_chance() -> None:
-    found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 10)])
-    assert found.n > 150 and found.p > MAX_P_VALUE
+    found = root_position_bias([incident for tier in TIERS for incident in full("logs", tier, 5)])
+    assert found.n > 75 and found.p > MAX_P_VALUE
 
 
 def test_a_word_of_the_truth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = FleetEnv.observation
     monkeypatch.setattr(FleetEnv, "observation", lambda self: Message(f"{plain(self).render()} {self.scenario}"))
-    incident = IncidentKey("fleet/cascade", "easy", 0)
+    incident = EpisodeSpec("fleet/cascade", "easy", 0)
     shown = [text for text in texts_of(FLEET, incident, "random") if "result" not in text.where]
     assert {leak.detail for leak in scan_for_secrets(FLEET, shown)} == {"cascade"}
 
@@ -99,7 +101,7 @@ def test_a_page_of_logs_that_tells_the_severity_is_found(monkeypatch: pytest.Mon
     plain = LogsEnv.observation
     monkeypatch.setattr(LogsEnv, "observation", lambda self: replace(plain(self), answer=self.truth()["severity"]))
     monkeypatch.setattr(LogsEnv, "observe", lambda self: Message(self.observation().answer))
-    shown = texts_of(LOGS, IncidentKey("logs/single_crash", "easy", 0), "random")
+    shown = texts_of(LOGS, EpisodeSpec("logs/single_crash", "easy", 0), "random")
     assert {leak.detail for leak in scan_for_secrets(LOGS, shown)} <= {"p1", "p2", "p3"} != set()
 
 

@@ -174,7 +174,8 @@ def seconds(read: Read, folder: Path, text: str) -> float:
 def test_an_import_of_twice_the_text_takes_about_twice_the_time(name: str, tmp_path: Path) -> None:
     read, around, unit, size = CASES[name]
     once, twice = (around(unit * (factor * size // len(unit))) for factor in (1, 2))
-    assert seconds(read, tmp_path, twice) <= 2.8 * seconds(read, tmp_path, once) + SLACK
+    tries = ((seconds(read, tmp_path, text) for text in (once, twice)) for _ in range(3))
+    assert any(long <= 2.8 * short + SLACK for short, long in tries)  # other work on the machine disturbs single ones
 
 
 @pytest.mark.parametrize("text", ["[" * 5_000, '{"a":' * 5_000, "[" * 5_000 + "]" * 5_000])

@@ -1,7 +1,7 @@
 """Power of paired comparisons: by simulation, against published tables, and from run folders."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tiny_env
 from command import printed, refused
 from warroom.evals.power import (
     DifferenceVariance,
@@ -22,14 +21,8 @@ from warroom.evals.power import (
 )
 from warroom.evals.statistics import paired
 
+pytestmark = pytest.mark.usefixtures("tiny")
 UNIT = DifferenceVariance(1.0)
-
-
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
 
 
 def played(folder: Path, policies: str = "random,heuristic,expert,oracle", attempts: int = 1) -> Path:

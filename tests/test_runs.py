@@ -1,13 +1,11 @@
 """The run folder: what was finished stays, what is cut is named, and what is replayed must go the same way."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import tiny_env
 from warroom import runs
 from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
@@ -27,12 +25,7 @@ from warroom.runs import (
     write_text,
 )
 
-
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+pytestmark = pytest.mark.usefixtures("tiny")
 
 
 def episode(index: int = 0, policy: str = "expert", scenario: str = "tiny/rogue", **options: object) -> Episode:

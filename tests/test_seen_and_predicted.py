@@ -184,24 +184,23 @@ def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
         assert now.swept.latency[caller] > before.swept.latency[caller]
 
 
-def test_a_sweep_without_late_replies_is_that_of_a_world_that_knows_none() -> None:
+def test_calls_fail_as_often_as_the_law_of_timeouts_says() -> None:
     rng = stream(3, "sweep")
     system = size_system(rng, draw_service_topology(rng, 10, SERVICES[Split.TRAIN]))
-    world = ServiceWorld(system, (1.0,) * 3, 0, ())
-    params = [list(p) for p in world._params]
-    params[4][2] = 0.6
-    swept = [
-        propagate_latency(system, [tuple(p) for p in params], budget=[0.1] * system.size, load=list(system.load),
-                          last=initial_sweep(system), stale=set(), **more)
-        for more in ({}, {"late_replies": [0.0] * system.size})
-    ]  # fmt: skip
-    assert swept[0].caller_error == swept[1].caller_error
-    assert swept[0].latency == pytest.approx(swept[1].latency, rel=1e-12)
-    for caller, callee, failed, _, _ in (call for calls in swept[0].failing_calls for call in calls):
-        deadline = next(call.deadline for call in system.calls[caller] if call.callee == callee)
-        error = swept[0].caller_error[callee]
-        late = timeout_share(swept[0].caller_latency[callee], error, deadline)
-        assert failed == pytest.approx(1 - (1 - error) * (1 - late))
+    params = [list(p) for p in ServiceWorld(system, (1.0,) * 3, 0, ())._params]
+    deepest = max(range(system.size), key=lambda i: len(system.callers[i]))
+    params[deepest][2] = 0.6  # of its replies are right
+    swept = propagate_latency(
+        system, [tuple(p) for p in params], retry_budget=9.0, load=list(system.load), last=initial_sweep(system),
+        stale=set(), late_replies=[0.0] * system.size,
+    )  # fmt: skip
+    assert sum(swept.calls_fail) > 1
+    for caller, edges in enumerate(system.edges):
+        for callee, rate, deadline, retries, _, place in edges:
+            error, failed = swept.caller_error[callee], (swept.flow[place] / rate - 1) / retries
+            late = timeout_share(swept.latency[callee], error, deadline)
+            assert swept.calls_fail[caller] or failed == 0
+            assert failed == pytest.approx(0 if error < 1e-3 and not late else 1 - (1 - error) * (1 - late))
 
 
 # -- streams

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -28,12 +27,7 @@ from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
 from warroom.runs import EPISODES, EpisodeKey, Record, key_of, open_run, read_episodes
 
-
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+pytestmark = pytest.mark.usefixtures("tiny")
 
 
 def plan(**changes: object) -> Plan:

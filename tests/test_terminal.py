@@ -2,13 +2,11 @@
 
 import io
 import re
-from collections.abc import Iterator
 from random import Random
 
 import pytest
 from rich.console import Console, RenderableType
 
-import tiny_env
 from warroom.core.env import Env
 from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import StepResult, ToolCall
@@ -31,12 +29,7 @@ from warroom.view.terminal import (
     tree,
 )
 
-
-@pytest.fixture(autouse=True)
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
+pytestmark = pytest.mark.usefixtures("tiny")
 
 
 def text_of(picture: RenderableType, width: int = 120, height: int = 40) -> str:

@@ -18,10 +18,10 @@ from warroom.core.policy import PolicyFactory
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, find, make, suite
-from warroom.envs.tickets.cases import draw_case
+from warroom.envs.tickets.case_writer import generated_case
 from warroom.envs.tickets.content import Amendment, DocumentContent, settle
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
-from warroom.envs.tickets.generate import TroubleCell, generated_base
+from warroom.envs.tickets.generate import generated_base
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.policies.expert import Findings
@@ -29,6 +29,7 @@ from warroom.envs.tickets.policies.notes import _phrases, read_document, read_ti
 from warroom.envs.tickets.rules import MissingFact, ProcedureStep, Quantity, work_out
 from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
 from warroom.envs.tickets.views import OpenedDocument
+from warroom.envs.tickets.writer import place_of
 from warroom.evals.audit.tickets.shortcuts import SHORTCUTS
 from warroom.policies import policy_set
 from warroom.rollout import play
@@ -82,7 +83,7 @@ def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
 
 def test_what_every_document_says_can_be_read_back() -> None:
     for split in Split:
-        base = generated_base(split, 60, 7, split)
+        base = generated_base(split, 100, 7, split)
         for id, content in base.contents.items():
             document = base.base.documents[id]
             read = read_document(OpenedDocument(document.id, document.title, document.body))
@@ -226,8 +227,8 @@ def test_a_submission_is_told_what_it_lacked() -> None:
 def test_wrong_options_are_refused_with_what_is_allowed() -> None:
     for options, said in (
         ({"mode": "sinlge"}, "single"),
-        ({"articles": 5}, "at least 20 and at most 5000"),
-        ({"articles": "x"}, "at least 20"),
+        ({"articles": 5}, "at least 100 and at most 5000"),
+        ({"articles": "x"}, "at least 100"),
     ):
         with pytest.raises(ValueError, match=said):
             make("tickets/stale", "easy", 0, **options)
@@ -242,15 +243,11 @@ def test_the_cause_that_most_documents_at_hand_are_about_is_right_by_chance_only
     assert isinstance(scenario, TicketScenario)
     for k in range(60):
         generated = generated_base(Split.DEV, TIER_CONFIGS["medium"].articles, k // 4, Split.DEV)
-        case = draw_case(generated, scenario, "medium", seed_of("dev", k), Split.DEV)
-        cell = next(cell for family in generated.families for cell in family if case.gold[0] in _ids(cell))
+        case = generated_case(generated, scenario, "medium", seed_of("dev", k), Split.DEV)
+        cause = generated.contents[case.gold[0]].cause
         causes = [generated.contents[id].cause for id in case.context if generated.contents[id].cause]
         counts = Counter(causes)
         most = [cause for cause, count in counts.items() if count == max(counts.values())]
-        right += (cell.cause_id in most) / len(most)
-        chance += 1 / len(cell.complaint.causes)
+        right += (cause in most) / len(most)
+        chance += 1 / len(place_of(cause).complaint.causes)
     assert abs(right - chance) <= 3 * sqrt(chance), (right, chance)
-
-
-def _ids(cell: TroubleCell) -> set[str]:
-    return {content.id for content in cell.contents}

@@ -24,28 +24,21 @@ BARS = {
     "right article, by its own words": 0.6,
 }
 """Areas under the curve that a learner may reach."""
-TELLING = {
-    "several_articles": "shape 0.88 and 0.90, words 0.97 in both wordings: supplements stand mostly where they hold",
-    "past_case": "shape 0.93 and 0.94, words 0.93 and 0.94: most past cases on the page are right",
-    "poisoned": "shape 0.87 and 0.84, words 0.95 and 0.94; why is not known",
-    "stale": "shape 0.66 and 0.69, words 0.69 and 0.68; why is not known",
-}
-"""Kinds of tickets in which a learner that knows the kind finds the right document, with the areas that it reaches."""
-POOLED = ("several_articles", "past_case")
-"""Those of them that it finds, if less often, even among tickets of every kind: an area of 0.59 to 0.63 in all."""
 SEEDS = 100
 """Tickets of each kind to learn from, and as many to be asked about."""
+SPREAD = 5
+"""Seeds between two that are looked at, so that each has a knowledge base of its own."""
 every_wording = pytest.mark.parametrize("split", ["train", "test"])
 
 
 @cache
 def known(split: str) -> list[TicketsAttackSample]:
-    return samples("hard", split, range(SEEDS))
+    return samples("hard", split, range(0, SPREAD * SEEDS, SPREAD))
 
 
 @cache
 def unknown(split: str) -> list[TicketsAttackSample]:
-    return samples("hard", split, range(5000, 5000 + SEEDS))
+    return samples("hard", split, range(5000, 5000 + SPREAD * SEEDS, SPREAD))
 
 
 def area(name: str, split: str, kinds: Collection[str]) -> float:
@@ -56,18 +49,15 @@ def area(name: str, split: str, kinds: Collection[str]) -> float:
 @pytest.mark.slow
 @every_wording
 def test_a_learner_finds_hardly_anything_in_tickets_articles_and_pages(split: str) -> None:
-    """In tickets of every kind, but for articles in those of `POOLED`, which the next test holds to the same."""
     kinds = {s.kind for s in known(split)}
-    found = {name: area(name, split, kinds - {*POOLED} if "article" in name else kinds) for name in ATTACKS}
+    found = {name: area(name, split, kinds) for name in ATTACKS}
     assert found.keys() == BARS.keys()
     assert not {name: area for name, area in found.items() if area > BARS[name]}
 
 
 @pytest.mark.slow
 @every_wording
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.xfail(strict=True, reason=why)) for kind, why in TELLING.items()]
-)
+@pytest.mark.parametrize("kind", sorted(ANSWERED))
 def test_a_learner_finds_hardly_anything_once_it_knows_the_kind_of_the_ticket(kind: str, split: str) -> None:
     found = {name: area(name, split, {kind}) for name in BARS if "article" in name}
     assert not {name: area for name, area in found.items() if area > BARS[name]}

@@ -8,6 +8,7 @@ import pytest
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.options import TicketsOptions
 from warroom.evals.audit.bars import MAX_BLIND_SCORE
 from warroom.evals.audit.certify import run_certify
 from warroom.evals.audit.leaks import scan_leaks
@@ -32,8 +33,9 @@ FAULTS = {
 @cache
 def audited(mode: str) -> Audit:
     return run_audit(
-        find_audit_spec("tickets", {"mode": mode}), ["medium"], range(2), workers=1, split="test", budget=EFFORT
-    )
+        find_audit_spec("tickets", TicketsOptions(mode=mode)), ["medium"], range(2),
+        workers=1, split="test", budget=EFFORT,
+    )  # fmt: skip
 
 
 def scores(mode: str) -> Mapping[str, float]:
@@ -54,7 +56,7 @@ def test_who_weighs_nothing_gets_little(mode: str) -> None:
     Where that one loses points itself, as in the multi-turn mode, the bound is `LITTLE`: whoever does nothing gets 0,
     and that alone is more.
     """
-    assert not audited(mode).violations and audited(mode).options == {"mode": mode}
+    assert not audited(mode).violations and audited(mode).options == TicketsOptions(mode=mode)
     found = {row.policy: row.score.mean for row in audited(mode).summaries if row.kind in ("degenerate", "searched")}
     bound = min(MAX_BLIND_SCORE, max(LITTLE, scores(mode)["heuristic"]))
     assert {name: score for name, score in found.items() if score > bound} == {}
@@ -77,9 +79,8 @@ def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
 
 
 def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> None:
-    audit_spec = find_audit_spec("tickets", {"mode": "single"})
     exploit = RECIPES["follows_orders"]
-    tickets = [make("tickets/poisoned", "medium", seed_of("test", k), **audit_spec.options) for k in range(16)]
+    tickets = [make("tickets/poisoned", "medium", seed_of("test", k), mode="single") for k in range(16)]
     orders = {bool(narrowed(env, TicketsEnv).case.evidence.poison): env for env in tickets}
     for ordered, solved in ((True, False), (False, True)):  # some want no step, but something of the answer
         env = orders[ordered]
@@ -91,7 +92,8 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
 
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
-    scan = scan_leaks(find_audit_spec("tickets", {"mode": mode}).leaks, "tickets", ["medium"], range(2))
+    rules, options = find_audit_spec("tickets").leaks, TicketsOptions(mode=mode)
+    scan = scan_leaks(rules, "tickets", ["medium"], range(2), options=options)
     assert scan.leaks == () and scan.texts > 100
 
 

@@ -35,9 +35,9 @@ def kb(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_the_mode_and_the_size_of_the_base_travel_into_the_record(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    done = run("eval", *LITTLE, "--mode", "single", "--articles", "40", "--suite", "core", "--out", folder)
+    done = run("eval", *LITTLE, "--mode", "single", "--articles", "100", "--suite", "core", "--out", folder)
     assert done.exit_code == 0, done.output
-    assert read_record(folder).config["options"] == {"mode": "single", "articles": 40}
+    assert read_record(folder).config["options"] == {"mode": "single", "articles": 100}
     assert all(len(episode.steps) == 1 for episode in read_episodes(folder))
     summary = json.loads((folder / "summary.json").read_text())
     oracle = next(row for row in summary["rows"] if row["policy"] == "oracle" and row["scenario"] is None)
@@ -66,10 +66,11 @@ def test_one_ticket_can_be_looked_at(kb: Path) -> None:
 @pytest.mark.slow
 def test_it_is_listed_and_measured() -> None:
     found = json.loads(run("list", "--env", "tickets", "--json").stdout)["environments"][0]
-    assert {"mode", "articles", "wording", "kb", "judge", "calibration", "quality", "process"} == set(found["options"])
+    options = {"mode", "articles", "wording", "wordings", "kb", "judge", "calibration", "quality", "process"}
+    assert options == set(found["options"])
     assert {"nano", "nano-warm"} <= set(found["policies"])
     text = run("bench", "--env", "tickets", "--mode", "single", "--tier", "easy", "--seconds", "0.05", "--policy",
-               "oracle", "--articles", "30").output  # fmt: skip
+               "oracle", "--articles", "100").output  # fmt: skip
     assert "episodes a second" in text
 
 
@@ -77,9 +78,9 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     folder = tmp_path / "run"
     for more, said in (
         (("--mode", "sngle"), "did you mean 'single'"),
-        (("--articles", "3"), "at least 20 and at most 5000"),
+        (("--articles", "3"), "at least 100 and at most 5000"),
         (("--kb", kb, "--suite", "core"), "leave --suite out"),
-        (("--kb", kb, "--articles", "50"), "means nothing for tickets/imported"),
+        (("--kb", kb, "--articles", "100"), "means nothing for tickets/imported"),
         (("--kb", tmp_path), "no knowledge base"),
         (
             ("--kb", kb, "--policies", "expert"),

@@ -10,7 +10,6 @@ import pytest
 
 from warroom.envs.tickets.domains import (
     ACTIONS,
-    SPLITS,
     SUFFIXES,
     Cause,
     Complaint,
@@ -20,6 +19,7 @@ from warroom.envs.tickets.domains import (
     domains,
 )
 from warroom.envs.tickets.wording.forms import FORMS
+from warroom.sim.wording.forms import SPLITS
 
 DOMAINS = tuple(domains().values())
 CAUSES = tuple(all_causes())

@@ -22,17 +22,18 @@ from warroom.envs.tickets.wording.compose import (
     compose_ticket,
 )
 from warroom.envs.tickets.wording.forms import ROLES
-from warroom.envs.tickets.wording.grammar import _sources, frames, kinds, write
+from warroom.envs.tickets.wording.grammar import frames, kinds, sources, write
 from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject, is_injected
 from warroom.envs.tickets.wording.layout import READ_AS, SILENT
+from warroom.envs.tickets.wording.paraphrases import fixed_runs
 from warroom.envs.tickets.wording.reading import meanings, read_sentence, sentences
 from warroom.envs.tickets.wording.steps import Utterance, read_step, say_step
 from warroom.sim.wording.forms import SPLITS
-from warroom.sim.wording.template import Alternatives, Draws, TextTemplate
+from warroom.sim.wording.template import Draws
 
 CAUSES = tuple(all_causes())
 NAMES = ("Greta Hansen", "Wim Okafor", "Chiara Dahl", "Ben Costa", "Olga Weber")
-DEPARTMENTS = ("Sales", "Customer Care", "Legal", "Research", "Training", "Quality", "Logistics")
+DEPARTMENTS = ("Sales", "Payroll", "Legal", "Research", "Training", "Quality", "Logistics")
 SITES = ("Graz", "Ghent", "Lund", "Split")
 
 
@@ -66,7 +67,7 @@ def a_step(rng: random.Random) -> ProcedureStep:
 def said_of_a_ticket(rng: random.Random, split: str) -> list[Utterance]:
     """What a ticket may say."""
     domain, complaint, cause = rng.choice(CAUSES)
-    noun, things = domain.noun, [*domain.counts, *domain.amounts]
+    noun = domain.noun
     asset = rng.choice([
         Utterance("asset_tag", {"tag": f"{domain.prefix}-{rng.randint(1000, 9999)}", "noun": noun}),
         Utterance(
@@ -78,13 +79,11 @@ def said_of_a_ticket(rng: random.Random, split: str) -> list[Utterance]:
     others = [
         Utterance("version", {"version": (rng.randint(1, 9), rng.randint(0, 20)), "release_word": domain.version}),
         Utterance("belief", {"belief": rng.choice(rng.choice(complaint.causes).belief[split])}),
-        Utterance("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 3), "noun": noun}),
+        Utterance("remark_bought", {"day": date(2024, 1 + rng.randrange(12), 1 + rng.randrange(28)), "noun": noun}),
         Utterance("remark_department", {"department": rng.choice(DEPARTMENTS)}),
         Utterance("remark_colleague", {"colleague": rng.choice(NAMES), "site": rng.choice(SITES)}),
         Utterance("remark_manager", {"manager": rng.choice(NAMES)}),
-        Utterance("remark_contract", {"contract": f"CON-{rng.randint(100, 999)}"}),
-        Utterance("remark_number", {"thing": rng.choice(things), "number": rng.randint(2, 99)}),
-        Utterance("remark_today", {"day": date(2026, 1 + rng.randrange(12), 9)}),
+        Utterance("remark_today", {"day": date(2026, 1 + rng.randrange(12), 1 + rng.randrange(28))}),
     ]  # fmt: skip
     return [
         Utterance("complaint", {"complaint": rng.choice(complaint.plain[split])}),
@@ -214,7 +213,7 @@ def test_a_thread_tells_what_failed_and_what_helped(split: str) -> None:
         plan = DocumentPlan(
             (), (
                 Utterance("thread_opening", {"name": NAMES[0], "complaint": rng.choice(complaint.plain[split])}),
-                Utterance("thread_clue", {"clue": rng.choice(cause.clue[split])}),
+                Utterance("thread_finding", {"finding": rng.choice(cause.finding[split])}),
             ), (),
             (Instruction(a_step(rng), "thread_tried"), Instruction(a_step(rng), "thread_done")),
             (Utterance("thread_closed", {"day": date(2025, 9, 1)}),),
@@ -240,34 +239,15 @@ def test_injections_are_known_wherever_they_stand_and_steps_for_assistants_are_n
         assert sum(map(is_injected, sentences(text))) == 1, text
 
 
-def fixed_runs(template: TextTemplate, length: int) -> set[tuple[str, ...]]:
-    """The runs of so many words that stand in a frame whatever its values are."""
-    found = set()
-    for text in literals(template.parts):
-        words = re.findall(r"\w+", text.lower())
-        found |= {tuple(words[k : k + length]) for k in range(len(words) - length + 1)}
-    return found
-
-
-def literals(parts: tuple[object, ...]) -> list[str]:
-    out: list[str] = []
-    for part in parts:
-        if isinstance(part, str):
-            out.append(part)
-        elif isinstance(part, Alternatives):
-            out += [text for option in part.options for text in literals(option)]
-    return out
-
-
 def test_splits_share_no_frame_and_no_run_of_five_words() -> None:
     runs = {
-        split: set().union(*[fixed_runs(frame, 5) for kind in kinds(split) for frame in frames(kind, split)])
+        split: set().union(*[fixed_runs(frame) for kind in kinds(split) for frame in frames(kind, split)])
         for split in SPLITS
     }
-    sources = {split: {line for lines in _sources(split).values() for line in lines} for split in SPLITS}
+    lines = {split: {line for own in sources(split).values() for line in own} for split in SPLITS}
     for one, other in itertools.combinations(SPLITS, 2):
         assert not runs[one] & runs[other]
-        shared = {line for line in sources[one] & sources[other] if re.search(r"[a-z]", re.sub(r"\{[^}]*\}", "", line))}
+        shared = {line for line in lines[one] & lines[other] if re.search(r"[a-z]", re.sub(r"\{[^}]*\}", "", line))}
         assert not shared
 
 
@@ -291,7 +271,7 @@ def test_no_run_of_words_recurs_beside_the_clauses_of_the_tables(split: str) -> 
                 if slot in message.values:
                     text = re.sub(re.escape(str(message.values[slot])), " § ", text, flags=re.IGNORECASE)
         text = re.sub("|".join(NAMES), " § ", text)
-        words = [re.findall(r"\w+", part.lower()) for part in text.split("§")]
+        words = [re.findall(r"[\w']+", part.lower()) for part in text.split("§")]
         fives.update({tuple(run[k : k + 5]) for run in words for k in range(len(run) - 4)})
         fours.append({tuple(run[k : k + 4]) for run in words for k in range(len(run) - 3)})
     worst, count = fives.most_common(1)[0]

@@ -91,7 +91,7 @@ def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confi
     assert 0.5 < sum(answer.verified for answer in answers) / 24 <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_sureness_comes_to_follow_the_outcome(nano: HfModel) -> None:
     """A model that is made to babble is mostly wrong, and learns to say so."""
     errors = train_confidence(nano, "tickets", SINGLE, ConfidencePlan(10, incidents=24, rate=3e-3, temperature=4.0))

@@ -265,8 +265,8 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     "more",
     [
         {"curriculum": "easy:1,hard:1", "schedule": "linear"},
-        {"curriculum": "adaptive:2"},
-        {"curriculum": "easy:2", "optimizer": "muon"},
+        pytest.param({"curriculum": "adaptive:2"}, marks=pytest.mark.thorough),
+        pytest.param({"curriculum": "easy:2", "optimizer": "muon"}, marks=pytest.mark.thorough),
     ],
 )
 def test_a_resumed_run_goes_on_where_it_stopped(tmp_path: Path, more: dict[str, Any]) -> None:

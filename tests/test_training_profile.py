@@ -1,22 +1,13 @@
 """What a game declares of its teaching: true of the game, and not needed by one that is content with the usual."""
 
-from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
-import tiny_env
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_names
 from warroom.train.demonstrations import Mixture, demonstrations
 from warroom.train.warmstart import WarmStart, plan_for
-
-
-@pytest.fixture
-def tiny() -> Iterator[None]:
-    tiny_env.install()
-    yield
-    tiny_env.uninstall()
 
 
 @pytest.mark.usefixtures("tiny")

@@ -481,7 +481,7 @@ def test_a_person_plays_a_seat_to_the_end_and_refusals_are_explained(visiting: V
         page.click("#wr-start")
         page.wait_for_selector("#wr-desk >> text=You are desk")
         page.locator("#wr-tool label", has_text="get article").click()
-        page.wait_for_selector("#wr-field-0-text")
+        page.wait_for_selector("#wr-help >> text=Open an article")  # the fields of the tool chosen before are gone
         page.fill("#wr-field-0-text textarea", NASTY)
         page.click("#wr-send")
         page.wait_for_selector("#wr-desk .wr-refused >> text=Refused, and the turn is spent: no article")

@@ -147,7 +147,7 @@ def test_what_is_written_means_one_record(kind: str, split: str) -> None:
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", RECORDS)
 def test_what_is_written_means_one_record_of_many(kind: str, split: str) -> None:
-    check(kind, split, 60 if kind == "charter" else 150)
+    check(kind, split, 20 if kind == "charter" else 50)
 
 
 @pytest.mark.slow

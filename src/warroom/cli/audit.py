@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from warroom.evals.statistics import Estimate
 
 
-FULL_SEEDS = range(42)
+FULL_SEEDS = tuple(range(42))
 """Of each of 24 scenarios: 1,008 incidents a tier."""
 Shown = dict[tuple[str, str], list["GateRow"]]
 
@@ -44,10 +44,11 @@ def audit_command(
     suite: Suite = "full",
     scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
     full: Annotated[
-        bool, typer.Option("--full", help="Measure every gate, on 1,000 incidents a tier or more: takes hours.")
+        bool, typer.Option("--full", help="Measure every gate, on at least 1,000 incidents per tier; takes hours.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder that keeps what a full audit measured: once ended, it goes on there.")
+        Path | None,
+        typer.Option(help="Folder for the measurements of a full audit; an interrupted one resumes from it."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
@@ -55,15 +56,15 @@ def audit_command(
     """Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.
 
     Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, scans whole
-    episodes for leaks of the truth, and measures what rules earn that skip a source. Exit code 1 when a limit is
-    exceeded or something leaks; of a full audit also when its incidents do not suffice to tell.
+    episodes for leaks of the truth, and measures how much rules earn that ignore a source of evidence. Exit code 1 when
+    a limit is exceeded or something leaks, and in a full audit also when its incidents are too few to decide.
 
     Example: warroom audit --tiers hard --seeds 10
     """
     if out is not None and not full:
         raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
     chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts)
-    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given).to_json())
+    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given))
     if full:
         plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
         rows = _measure_all(plan, heavy.gates.GateFolder(out))
@@ -80,9 +81,11 @@ def audit_command(
             audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
         )
     say("scanning for leaks")
-    scan = scan_leaks(audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split)
+    scan = scan_leaks(
+        audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split, options=audit_spec.options
+    )
     rows = _measure_quick(
-        audit_spec, [heavy.gates.Incidents(t, find_suite(env, suite), incidents, split) for t in chosen]
+        audit_spec, [heavy.gates.Incidents(t, tuple(find_suite(env, suite)), incidents, split) for t in chosen]
     )
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
@@ -118,7 +121,7 @@ def _measure_all(plan: FullPlan, folder: "GateFolder") -> "list[GateRow]":
         "policies": partial(heavy.audit.policies_gate, audit_spec, plan.suite, plan.budget, plan.workers),
         "leaks": partial(heavy.audit.leaks_gate, audit_spec, plan.suite),
     }
-    rows, scenarios = [], find_suite(audit_spec.env, plan.suite)
+    rows, scenarios = [], tuple(find_suite(audit_spec.env, plan.suite))
     for name, gate in gates.items():
         for tier in plan.tiers:
             say(f"{name}, {tier}")

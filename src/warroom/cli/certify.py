@@ -40,7 +40,7 @@ def certify_command(
     Example: warroom certify --scenarios cascade,rogue_bystander --tiers hard --seeds 20
     """
     chosen, levels, indices = scenarios_of(env, suite, scenarios), tiers_of(tiers), parse_seeds(seeds)
-    certify, options = heavy.audit_spec.find_audit_spec(env).certify, env_options(env, given).to_json()
+    certify, options = heavy.audit_spec.find_audit_spec(env).certify, env_options(env, given)
     with progress("incidents", len(chosen) * len(levels) * len(indices)) as watch:
         rows = heavy.certify.run_certify(certify, chosen, levels, indices, split=split, options=options, progress=watch)
     summary = heavy.certify.aggregate(rows)

@@ -1,7 +1,6 @@
 """`warroom eval`."""
 
 import os
-import sys
 import webbrowser
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,14 +14,15 @@ from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import Json, SaltFile, Split
-from warroom.cli.output import command_line, print_json, say
+from warroom.cli.output import print_json, run_command_line, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.core.errors import RunStopped
 from warroom.core.salt import Salt
 from warroom.core.signals import exit_code
+from warroom.core.words import split_list
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_seeds, split_commas
+from warroom.evals.plan import Plan, parse_seeds
 from warroom.evals.record import evaluation_record
 from warroom.evals.selection import EvaluationRequest, select_plan, usual_policies
 from warroom.policies.llm import ApiOptions
@@ -117,15 +117,16 @@ def eval_command(
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    typed = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client:
-            _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)
+            _play(plan, folder, typed, resume, workers, client)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
     except KeyboardInterrupt as stop:
-        say(f"\nStopped; finished episodes are saved. Resume with:\n  {_typed(out, folder, resume=True)}", "yellow")
+        say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
         raise typer.Exit(exit_code(stop)) from None
     if json:
         print_json(summary)
@@ -136,13 +137,7 @@ def eval_command(
 
 
 def _list(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else split_commas(text)
-
-
-def _typed(out: Path | None, folder: Path, resume: bool) -> str:
-    """The command as it was typed, made to name its folder."""
-    more = [] if out else ["--out", str(folder)]
-    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+    return None if text is None else split_list(text)
 
 
 def _play(

@@ -32,7 +32,7 @@ else:
     bars = LateModule("warroom.evals.audit.bars", extra="plots")
     certify = LateModule("warroom.evals.audit.certify", extra="plots")
     audit = LateModule("warroom.evals.audit.run", extra="plots")
-    gates = LateModule("warroom.evals.audit.gates")
+    gates = LateModule("warroom.evals.audit.gates", extra="plots")
     search = LateModule("warroom.evals.audit.search", extra="plots")
     audit_spec = LateModule("warroom.evals.audit.spec", extra="plots")
     compare = LateModule("warroom.evals.compare", extra="plots")

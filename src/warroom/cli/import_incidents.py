@@ -13,8 +13,6 @@ from warroom.cli.progress import progress
 from warroom.core.types import JsonObject
 from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
 
-app = typer.Typer(no_args_is_help=True, help="Import data of a real system for the other commands.")
-
 
 def incidents_command(
     source: Annotated[str, typer.Argument(help="The format of the recordings: nezha.")],

@@ -68,7 +68,10 @@ def mcp_command(
     ] = None,
     max_sessions_per_client: Annotated[
         int | None,
-        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
+        typer.Option(
+            min=1,
+            help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions.",
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Record finished episodes in this run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out, if it exists.")] = False,

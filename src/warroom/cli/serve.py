@@ -21,14 +21,17 @@ def serve_command(
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
     max_sessions_per_client: Annotated[
         int | None,
-        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
+        typer.Option(
+            min=1,
+            help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions.",
+        ),
     ] = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
     tasks_only: Annotated[
         str | None,
         typer.Option(
             metavar="SPLIT",
-            help="Deal the tasks of this split by number; clients choose neither scenario, split, seed nor teammates.",
+            help="Serve only this split's numbered tasks: clients cannot choose scenario, split, seed or teammates.",
         ),
     ] = None,
     salt_file: SaltFile = None,
@@ -46,7 +49,8 @@ def serve_command(
 ) -> None:
     """Serve the environments over OpenEnv, for trainers and agents.
 
-    Programs of this machine may connect, and no web page. Other machines need --host, and --token or --public.
+    Only programs on this machine may connect, and no web page may. For other machines add --host, and --token or
+    --public.
 
     Example: warroom serve --env fleet --port 8000
     """

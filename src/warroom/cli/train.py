@@ -1,6 +1,5 @@
 """`warroom train`."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,7 +13,7 @@ from rich.text import Text
 from warroom.cli import heavy
 from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
-from warroom.cli.output import command_line, console, print_json, say
+from warroom.cli.output import console, print_json, run_command_line, say
 from warroom.core.errors import EpisodeAborted
 from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
@@ -204,7 +203,7 @@ def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | Non
 def _train(
     config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
 ) -> "TrainSummary | None":
-    command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
+    command, again = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     try:
         summary, interrupted, steps = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
@@ -221,12 +220,6 @@ def _train(
         say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(exit_code(interrupted))
     return summary
-
-
-def _typed(out: Path | None, folder: Path, resume: bool) -> str:
-    """The command as it was typed, made to name its folder."""
-    more = [] if out else ["--out", str(folder)]
-    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
 
 
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:

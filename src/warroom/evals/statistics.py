@@ -66,11 +66,12 @@ class Difference(NamedTuple):
     incidents: int
 
 
-def mean(values: Sequence[float], clusters: Sequence[Hashable], bounds: Bounds = (-inf, inf)) -> Estimate:
+def mean(values: Sequence[float], clusters: Sequence[Hashable] | None = None, bounds: Bounds = (-inf, inf)) -> Estimate:
     """Mean of `values` with a t interval from cluster-robust errors, cut off at the `bounds` that no value can pass.
 
-    Variance: G / (G - 1) * sum over clusters of (sum of residuals)^2 / n^2, with G - 1 degrees of freedom
-    (Liang and Zeger 1986; for evaluations Miller 2024, "Adding Error Bars to Evals", section 2.2).
+    Without `clusters` every value is one of its own. Variance: G / (G - 1) * sum over clusters of (sum of
+    residuals)^2 / n^2, with G - 1 degrees of freedom (Liang and Zeger 1986; for evaluations Miller 2024,
+    "Adding Error Bars to Evals", section 2.2).
     """
     found = _clustered(_numbers(values), clusters)
     if found.clusters < 2:
@@ -79,13 +80,13 @@ def mean(values: Sequence[float], clusters: Sequence[Hashable], bounds: Bounds =
     return Estimate(found.mean, max(bounds[0], found.mean - half), min(bounds[1], found.mean + half))
 
 
-def share(values: Sequence[bool], clusters: Sequence[Hashable]) -> Estimate:
+def share(values: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Estimate:
     """Share of true values with a Wilson interval at the effective sample size.
 
-    Effective size: n over the design effect (clustered variance over p (1 - p) / (n - 1)), times the squared ratio of
-    the t quantiles at n - 1 and G - 1 degrees of freedom, at most n (Korn and Graubard 1998); where all values agree
-    it is the number of incidents G, as if a whole incident were one observation. Wilson's ends (1927) lie within
-    [0, 1] and are honest at 0 and 1, where the plain interval has no width.
+    Without `clusters` every value is one of its own. Effective size: n over the design effect (clustered variance over
+    p (1 - p) / (n - 1)), times the squared ratio of the t quantiles at n - 1 and G - 1 degrees of freedom, at most n
+    (Korn and Graubard 1998); where all values agree it is the number of incidents G, as if a whole incident were one
+    observation. Wilson's ends (1927) lie within [0, 1] and are honest at 0 and 1, where the plain one has no width.
     """
     data = _numbers(values)
     center, variance, groups = _clustered(data, clusters)
@@ -122,7 +123,7 @@ def paired(
     index, groups = _index(clusters)
     by_incident = np.bincount(index, differences) / np.bincount(index)
     width = bounds[1] - bounds[0]
-    estimate = mean(by_incident.tolist(), range(groups), (-width, width))
+    estimate = mean(by_incident.tolist(), bounds=(-width, width))
     return Difference(*estimate, sign_flip(by_incident, name), groups)
 
 
@@ -234,8 +235,8 @@ class ClusteredMean(NamedTuple):
     clusters: int
 
 
-def _clustered(data: Floats, clusters: Sequence[Hashable]) -> ClusteredMean:
-    index, groups = _index(clusters)
+def _clustered(data: Floats, clusters: Sequence[Hashable] | None) -> ClusteredMean:
+    index, groups = _index(range(len(data)) if clusters is None else clusters)
     if len(index) != len(data):
         raise ValueError(f"each value needs its cluster, got {len(data)} values and {len(index)} clusters")
     center = float(data.mean())

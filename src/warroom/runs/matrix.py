@@ -1,7 +1,7 @@
 """Which episodes a run may hold: the matrix that an evaluation plays, and the check of everything that is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -52,14 +52,6 @@ def parse_shard(text: str) -> Shard:
     return Shard(int(index), int(count))
 
 
-class IncidentPlace(NamedTuple):
-    """An incident of a matrix, apart from the options that all of them share."""
-
-    scenario: str
-    tier: str
-    seed: int
-
-
 @dataclass(frozen=True)
 class EpisodeMatrix:
     """Which episodes an evaluation plays: every policy on every incident, or one shard of the incidents."""
@@ -108,37 +100,29 @@ class EpisodeMatrix:
     def matrix(self) -> list[EpisodeKey]:
         """Every episode in the order in which the run folder lists them, attempts one after another."""
         return [
-            EpisodeKey(self._drawn(EpisodeSpec(scenario, tier, seed, self.options, attempt)), policy)
-            for scenario, tier, seed in self.incidents()
+            EpisodeKey(replace(incident, attempt=attempt), policy)
+            for incident in self.incidents()
             for policy in self.policies
             for attempt in range(self.attempts)
         ]
 
-    def _drawn(self, spec: EpisodeSpec) -> EpisodeSpec:
-        return spec if self.salt is None else self.salt.apply(spec)
-
-    def incidents(self) -> list[IncidentPlace]:
+    def incidents(self) -> list[EpisodeSpec]:
         """What is played, in order."""
         seeds = [seed_of(self.split, index) for index in self.seeds]
-        found = [IncidentPlace(*place) for place in product(self.scenarios, self.tiers, seeds)]
-        return found if self.shard is None else found[self.shard.index - 1 :: self.shard.count]
+        every = [EpisodeSpec(*place, self.options) for place in product(self.scenarios, self.tiers, seeds)]
+        own = every if self.shard is None else every[self.shard.index - 1 :: self.shard.count]
+        return own if self.salt is None else [self.salt.apply(spec) for spec in own]
 
 
 class MatrixEpisodes:
     """The episodes of a matrix, none of which is made before it is asked for."""
 
     def __init__(self, matrix: EpisodeMatrix) -> None:
-        self.matrix, self._places = matrix, frozenset(matrix.incidents())
+        self.matrix, self._incidents = matrix, frozenset(matrix.incidents())
 
     def __contains__(self, key: EpisodeKey) -> bool:
-        spec, matrix = key.spec, self.matrix
-        return (
-            IncidentPlace(spec.scenario, spec.tier, spec.seed) in self._places
-            and key.policy in matrix.policies
-            and 0 <= spec.attempt < matrix.attempts
-            and spec.options == matrix.options
-            and spec.salt == ("" if matrix.salt is None else matrix.salt.name)
-        )
+        played = replace(key.spec, attempt=0) in self._incidents and key.policy in self.matrix.policies
+        return played and 0 <= key.spec.attempt < self.matrix.attempts
 
 
 @dataclass(frozen=True)

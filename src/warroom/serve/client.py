@@ -1,5 +1,8 @@
 """Play a server's incidents: `Client`, and `AsyncClient` for many at once.
 
+A server discards an incident when its socket breaks. Incidents are deterministic, so nothing is lost: the client begins
+the same incident on a new socket, repeats its calls, compares every answer with the one it had, and continues.
+
 with Client("http://127.0.0.1:8000/fleet") as client:
     observation = client.reset(seed=7, seats="sre")
     observation = client.call("metrics", service="gateway")
@@ -8,43 +11,40 @@ with Client("http://127.0.0.1:8000/fleet") as client:
 import asyncio
 import json
 import os
-import time
+import threading
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from contextlib import AsyncExitStack, ExitStack, suppress
-from functools import cached_property
-from typing import Any, Self
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
+from functools import cache
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
 
 from warroom.core.errors import MissingExtra
 from warroom.core.strict_json import parse_json, parse_json_object
 from warroom.core.types import JsonObject
 from warroom.serve.access import TOKEN_VARIABLE
 from warroom.serve.client_protocol import (
-    Backoff,
-    ClientProtocol,
+    CAPACITY_REACHED,
     ConnectionDropped,
-    Done,
     EpisodeStatus,
-    OpenSocket,
-    Parsed,
-    ProtocolCommand,
-    ProtocolFlow,
     ReplayDiverged,
     RequestRefused,
     SeatObservation,
     ServerTimeout,
     ServerUnreachable,
     Task,
-    resume,
+    answer_hash,
+    checked,
+    data_of,
+    encoded,
+    parsed,
 )
 
 try:
-    from websockets.asyncio.client import ClientConnection as AsyncSocket
-    from websockets.asyncio.client import connect as connect_async
+    from websockets.asyncio.client import ClientConnection, connect
     from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
-    from websockets.sync.client import ClientConnection as Socket
-    from websockets.sync.client import connect
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -60,15 +60,23 @@ __all__ = [
     "Task",
 ]
 
+Result = TypeVar("Result")
 TIMEOUT, ATTEMPTS = 60.0, 6
 """Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
 REFUSED = (400, 401, 403, 421)
 """Statuses of a server that will not talk to this client, whatever it tries."""
 MAX_ANSWER_BYTES = 16 * 1_048_576
+MAX_PAUSE = 3.0
+"""Seconds between two attempts to open a socket."""
 
 
-class _ClientBase:
-    """The client's side of a session."""
+class AsyncClient:
+    """One session with a server, one incident at a time, for `async` code: many sessions on one thread.
+
+    Use it as an async context manager, or `close` it. Errors: `RequestRefused` if the server refuses (its message says
+    what is allowed), `ServerUnreachable` if there is none, `ServerTimeout` if it hangs, `ReplayDiverged` if the server
+    answers differently after a broken socket.
+    """
 
     def __init__(
         self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
@@ -77,147 +85,35 @@ class _ClientBase:
 
         `token` is what a server wants that other machines can reach; by default that of `WARROOM_TOKEN`.
         """
-        self._token = token
-        self._protocol = ClientProtocol(url, timeout, attempts)
-
-    @property
-    def tools(self) -> dict[str, list[JsonObject]]:
-        """Function schemas of the tools of each seat met in this episode."""
-        return self._protocol.tools
-
-    @property
-    def episode_id(self) -> str | None:
+        self.url, self.timeout, self.attempts = checked(url), timeout, attempts
+        self.episode_id: str | None = None
         """The id of the current episode."""
-        return self._protocol.episode_id
-
-    @property
-    def reconnections(self) -> int:
+        self.tools: dict[str, list[JsonObject]] = {}
+        """Function schemas of the tools of each seat met in this episode."""
+        self.reconnections = 0
         """How often a socket broke and the episode was resumed on another."""
-        return self._protocol.reconnections
-
-    @property
-    def _headers(self) -> dict[str, str]:
-        return authorization(self._token)
-
-    def _settings(self) -> JsonObject:
-        # The server pings; pings of the client would break the sockets of a busy one.
-        return {
-            "open_timeout": self._protocol.timeout, "ping_interval": None, "compression": None,
-            "max_size": MAX_ANSWER_BYTES, "additional_headers": self._headers,
-        }  # fmt: skip
-
-
-class Client(_ClientBase):
-    """One session with a server, one incident at a time. Use it as a context manager, or `close` it.
-
-    Errors: `RequestRefused` if the server refuses (its message says what is allowed), `ServerUnreachable` if there is
-    none, `ServerTimeout` if it hangs, `ReplayDiverged` if the server answers differently after a broken socket.
-    """
-
-    _socket: Socket | None = None
-
-    @cached_property
-    def _exit_stack(self) -> ExitStack:
-        return ExitStack()
-
-    def reset(self, /, **options: object) -> SeatObservation:
-        """Begin an incident; `docs/serve.md` lists the options."""
-        return self._drive(self._protocol.reset_flow(options))
-
-    def call(self, tool: str, /, **arguments: object) -> SeatObservation:
-        """Make a call of the seat whose turn it is."""
-        return self.send({"tool": tool, "arguments": arguments})
-
-    def send(self, action: Mapping[str, object]) -> SeatObservation:
-        """Send an action as it is, such as a model's malformed call; the incident answers it."""
-        return self._drive(self._protocol.call_flow(action))
-
-    def state(self) -> EpisodeStatus:
-        """Where the episode stands."""
-        return self._drive(self._protocol.state_flow())
-
-    # -- tasks, by HTTP -----------------------------------------------------------------------------
-
-    def splits(self) -> list[str]:
-        """Names of the splits that have tasks."""
-        return [split["name"] for split in self._http(f"{self._env}/splits")]
-
-    def num_tasks(self, split: str) -> int:
-        """How many tasks a split has."""
-        return int(self._http(f"{self._env}/num_tasks", {"split": split})["num_tasks"])
-
-    def task(self, split: str, index: int) -> Task:
-        """One task."""
-        return Task(**self._http(f"{self._env}/task", {"split": split, "index": index})["task"])
-
-    def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
-        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
-        found = self._http(f"{self._env}/task_range", {"split": split, "start": start, "stop": stop})
-        return [Task(**task) for task in found["tasks"]]
-
-    @property
-    def _env(self) -> str:
-        return str(self._http("list_environments")[0])
-
-    def _http(self, path: str, body: Mapping[str, object] | None = None) -> Any:
-        return fetch(f"{self._protocol.url}/{path}", body, self._protocol.timeout, self._headers)
-
-    # -- the socket ---------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """End the session; the server discards its incident."""
-        self._socket, self._protocol.open = None, False
-        self._exit_stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
-
-    def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
-        answer: str | ConnectionDropped | None = None
-        while not isinstance(command := resume(flow, answer), Done):
-            answer = self._perform(command)
-        return command.result
-
-    def _perform(self, command: ProtocolCommand) -> str | ConnectionDropped:
-        if isinstance(command, Backoff):
-            time.sleep(command.seconds)
-            return ""
-        try:
-            if isinstance(command, OpenSocket):
-                self.close()
-                opening = connect(self._protocol.socket_url, **self._settings())
-                self._socket = self._exit_stack.enter_context(opening)
-                return ""
-            assert self._socket is not None
-            with suppress(ConnectionClosed):  # what the server sent before it closed can still be read
-                self._socket.send(command.text)
-            return str(self._socket.recv(timeout=self._protocol.timeout))
-        except TimeoutError as error:
-            self.close()
-            raise _timed_out(self._protocol) from error
-        except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            return _dropped(error, self._protocol.url)
-
-
-class AsyncClient(_ClientBase):
-    """The same for `async` code: many sessions on one thread. Use it as an async context manager, or `close` it."""
-
-    _socket: AsyncSocket | None = None
-
-    @cached_property
-    def _exit_stack(self) -> AsyncExitStack:
-        return AsyncExitStack()
-
-    @cached_property
-    def _tasks(self) -> Client:
-        return Client(self._protocol.url, self._protocol.timeout, token=self._token)
+        self._token = token
+        self._socket: ClientConnection | None = None
+        """The socket on which the server knows the episode."""
+        self._exit_stack = AsyncExitStack()
+        self._episodes = 0
+        self._history: list[tuple[str, bytes]] = []
+        """The reset and the calls of this episode, with a hash of each answer."""
 
     async def reset(self, /, **options: object) -> SeatObservation:
-        """Begin an incident; `docs/serve.md` lists the options."""
-        return await self._drive(self._protocol.reset_flow(options))
+        """Begin an incident; `docs/serve.md` lists the options.
+
+        Without seed, index and spec these are incidents 0, 1, 2, ... of what is asked for.
+        """
+        episode_id = options.get("episode_id") or uuid4().hex
+        asked = {**options, "episode_id": episode_id}
+        if options.get("seed") is None and "index" not in options and "spec" not in options:
+            asked["seed"] = self._episodes
+        text = encoded({"type": "reset", "data": asked})
+        data = await self._request(text)
+        self._episodes, self.episode_id = self._episodes + 1, str(episode_id)
+        self._history, self.tools = [(text, answer_hash(data))], {}
+        return self._observation(data)
 
     async def call(self, tool: str, /, **arguments: object) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
@@ -225,31 +121,18 @@ class AsyncClient(_ClientBase):
 
     async def send(self, action: Mapping[str, object]) -> SeatObservation:
         """Send an action as it is, such as a model's malformed call; the incident answers it."""
-        return await self._drive(self._protocol.call_flow(action))
+        text = encoded({"type": "step", "data": action})
+        data = await self._request(text)
+        self._history.append((text, answer_hash(data)))
+        return self._observation(data)
 
     async def state(self) -> EpisodeStatus:
         """Where the episode stands."""
-        return await self._drive(self._protocol.state_flow())
-
-    async def splits(self) -> list[str]:
-        """Names of the splits that have tasks."""
-        return await asyncio.to_thread(self._tasks.splits)
-
-    async def num_tasks(self, split: str) -> int:
-        """How many tasks a split has."""
-        return await asyncio.to_thread(self._tasks.num_tasks, split)
-
-    async def task(self, split: str, index: int) -> Task:
-        """One task."""
-        return await asyncio.to_thread(self._tasks.task, split, index)
-
-    async def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
-        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
-        return await asyncio.to_thread(self._tasks.tasks, split, start, stop)
+        return parsed(EpisodeStatus, await self._request(encoded({"type": "state"})))
 
     async def close(self) -> None:
         """End the session; the server discards its incident."""
-        self._socket, self._protocol.open = None, False
+        self._socket = None
         await self._exit_stack.aclose()
 
     async def __aenter__(self) -> Self:
@@ -258,31 +141,186 @@ class AsyncClient(_ClientBase):
     async def __aexit__(self, *problem: object) -> None:
         await self.close()
 
-    async def _drive(self, flow: ProtocolFlow[Parsed]) -> Parsed:
-        answer: str | ConnectionDropped | None = None
-        while not isinstance(command := resume(flow, answer), Done):
-            answer = await self._perform(command)
-        return command.result
+    # -- tasks, by HTTP -----------------------------------------------------------------------------
 
-    async def _perform(self, command: ProtocolCommand) -> str | ConnectionDropped:
-        if isinstance(command, Backoff):
-            await asyncio.sleep(command.seconds)
-            return ""
-        try:
-            if isinstance(command, OpenSocket):
-                await self.close()
-                opening = connect_async(self._protocol.socket_url, **self._settings())
-                self._socket = await self._exit_stack.enter_async_context(opening)
-                return ""
-            assert self._socket is not None
+    async def splits(self) -> list[str]:
+        """Names of the splits that have tasks."""
+        return [split["name"] for split in await self._http("splits")]
+
+    async def num_tasks(self, split: str) -> int:
+        """How many tasks a split has."""
+        return int((await self._http("num_tasks", {"split": split}))["num_tasks"])
+
+    async def task(self, split: str, index: int) -> Task:
+        """One task."""
+        return Task(**(await self._http("task", {"split": split, "index": index}))["task"])
+
+    async def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
+        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
+        found = await self._http("task_range", {"split": split, "start": start, "stop": stop})
+        return [Task(**task) for task in found["tasks"]]
+
+    async def _http(self, route: str, body: Mapping[str, object] | None = None) -> Any:
+        headers = authorization(self._token)
+        (env, *_) = await asyncio.to_thread(fetch, f"{self.url}/list_environments", None, self.timeout, headers)
+        return await asyncio.to_thread(fetch, f"{self.url}/{env}/{route}", body, self.timeout, headers)
+
+    # -- the socket ---------------------------------------------------------------------------------
+
+    def _observation(self, data: JsonObject) -> SeatObservation:
+        observation = parsed(SeatObservation, {**data["observation"], "reward": data["reward"], "done": data["done"]})
+        if observation.tools:
+            self.tools[observation.seat] = observation.tools
+        return observation
+
+    async def _request(self, text: str) -> JsonObject:
+        """The data of the answer, on a new socket if the present one is broken."""
+        last_error: Exception | None = None
+        for attempt in range(self.attempts):
+            if attempt:
+                await asyncio.sleep(min(0.1 * 2**attempt, MAX_PAUSE))
+            try:
+                return data_of(await self._answer(self._socket or await self._connect(), text))
+            except ConnectionDropped as error:
+                last_error = error
+            except RequestRefused as error:
+                if error.code != CAPACITY_REACHED:
+                    raise
+                last_error = error
+            self._socket = None
+        raise ServerUnreachable(f"{self.url}: {last_error}; tried {self.attempts} times") from last_error
+
+    async def _connect(self) -> ClientConnection:
+        """Connect, and repeat the episode so far on a server that does not know it."""
+        await self.close()
+        with self._translate_errors():
+            socket = await self._exit_stack.enter_async_context(self._opening())
+        for number, (text, known) in enumerate(self._history):
+            if answer_hash(data_of(await self._answer(socket, text))) != known:
+                what = f"call {number}" if number else "the reset"
+                raise ReplayDiverged(
+                    f"{self.url} answered {what} of the episode differently than before the socket broke"
+                )
+        self.reconnections += bool(self._history)
+        self._socket = socket
+        return socket
+
+    def _opening(self) -> connect:
+        parts = urlsplit(self.url)
+        address = urlunsplit(({"http": "ws", "https": "wss"}[parts.scheme], parts.netloc, parts.path + "/ws", "", ""))
+        # The server pings; pings of the client would break the sockets of a busy one.
+        return connect(
+            address, open_timeout=self.timeout, ping_interval=None, compression=None, max_size=MAX_ANSWER_BYTES,
+            additional_headers=authorization(self._token),
+        )  # fmt: skip
+
+    async def _answer(self, socket: ClientConnection, text: str) -> str:
+        with self._translate_errors():
             with suppress(ConnectionClosed):  # what the server sent before it closed can still be read
-                await self._socket.send(command.text)
-            return str(await asyncio.wait_for(self._socket.recv(), self._protocol.timeout))
+                await socket.send(text)
+            return str(await asyncio.wait_for(socket.recv(), self.timeout))
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise `ConnectionDropped` where another attempt may work; after a `ServerTimeout` the next call opens one."""
+        try:
+            yield
         except TimeoutError as error:
-            await self.close()
-            raise _timed_out(self._protocol) from error
+            self._socket = None
+            raise ServerTimeout(
+                f"{self.url} gave no answer within {self.timeout:g} s; the next call resumes the episode on a new "
+                "socket, and timeout= sets a longer limit"
+            ) from error
         except (ConnectionClosed, InvalidHandshake, OSError) as error:
-            return _dropped(error, self._protocol.url)
+            raise _dropped(error, self.url) from error
+
+
+class Client:
+    """The same for code without `async`. Use it as a context manager, or `close` it."""
+
+    def __init__(
+        self, url: str, timeout: float = TIMEOUT, attempts: int = ATTEMPTS, *, token: str | None = None
+    ) -> None:
+        """As `AsyncClient` has it."""
+        self._client = AsyncClient(url, timeout, attempts, token=token)
+
+    @property
+    def tools(self) -> dict[str, list[JsonObject]]:
+        """Function schemas of the tools of each seat met in this episode."""
+        return self._client.tools
+
+    @property
+    def episode_id(self) -> str | None:
+        """The id of the current episode."""
+        return self._client.episode_id
+
+    @property
+    def reconnections(self) -> int:
+        """How often a socket broke and the episode was resumed on another."""
+        return self._client.reconnections
+
+    def reset(self, /, **options: object) -> SeatObservation:
+        """Begin an incident; `docs/serve.md` lists the options."""
+        return _run(self._client.reset(**options))
+
+    def call(self, tool: str, /, **arguments: object) -> SeatObservation:
+        """Make a call of the seat whose turn it is."""
+        return _run(self._client.call(tool, **arguments))
+
+    def send(self, action: Mapping[str, object]) -> SeatObservation:
+        """Send an action as it is, such as a model's malformed call; the incident answers it."""
+        return _run(self._client.send(action))
+
+    def state(self) -> EpisodeStatus:
+        """Where the episode stands."""
+        return _run(self._client.state())
+
+    def splits(self) -> list[str]:
+        """Names of the splits that have tasks."""
+        return _run(self._client.splits())
+
+    def num_tasks(self, split: str) -> int:
+        """How many tasks a split has."""
+        return _run(self._client.num_tasks(split))
+
+    def task(self, split: str, index: int) -> Task:
+        """One task."""
+        return _run(self._client.task(split, index))
+
+    def tasks(self, split: str, start: int | None = None, stop: int | None = None) -> list[Task]:
+        """The tasks of a split from `start` up to, not including, `stop`; all of them without bounds."""
+        return _run(self._client.tasks(split, start, stop))
+
+    def close(self) -> None:
+        """End the session; the server discards its incident."""
+        _run(self._client.close())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Where the sockets of all clients without `async` live: one loop, in a thread that ends with the process."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="warroom-client", daemon=True).start()
+    return loop
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork; elsewhere no thread lives on in a child
+    os.register_at_fork(after_in_child=_loop.cache_clear)
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    try:
+        return future.result()
+    except BaseException:  # such as Ctrl-C: what waits for an answer would otherwise go on without anybody
+        future.cancel()
+        raise
 
 
 def fetch(url: str, body: Mapping[str, object] | None, timeout: float, headers: Mapping[str, str] | None = None) -> Any:
@@ -311,13 +349,6 @@ def _detail(error: urllib.error.HTTPError, url: str) -> str:
 def authorization(token: str | None) -> dict[str, str]:
     known = token or os.environ.get(TOKEN_VARIABLE)
     return {"Authorization": f"Bearer {known}"} if known else {}
-
-
-def _timed_out(protocol: ClientProtocol) -> ServerTimeout:
-    return ServerTimeout(
-        f"{protocol.url} gave no answer within {protocol.timeout:g} s; the next call resumes the episode on a new "
-        "socket, and timeout= sets a longer limit"
-    )
 
 
 def _dropped(error: Exception, url: str) -> ConnectionDropped:

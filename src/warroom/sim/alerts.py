@@ -51,15 +51,16 @@ class Alert(NamedTuple):
     """The silence in force."""
 
     def render(self) -> str:
-        """One line of the list."""
+        """One line of the list; one that is resolved says no more against which limit it fired."""
         unit = "%" if self.rule == "ErrorShare" else "ms"
-        state = f"FIRING since {minute_text(self.since)}"
+        state, value = f"FIRING since {minute_text(self.since)}", f"{self.value:.1f} {unit}"
         if self.resolved is not None:
-            state = f"RESOLVED, fired {minute_text(self.since)} to {minute_text(self.resolved)}"
-        elif self.silence is not None:
+            fired = f"{minute_text(self.since)} to {minute_text(self.resolved)}"
+            return f"RESOLVED, fired {fired} {self.service} {self.rule} {value}"
+        if self.silence is not None:
             state = f"SILENCED until {minute_text(self.silence.until)} by {self.silence.by}, {state.lower()}"
         limit = f"limit {self.limit:.0f} {unit} for {FOR_MINUTES} min"
-        return f"{state} {self.service} {self.rule} {self.value:.1f} {unit} ({limit})"
+        return f"{state} {self.service} {self.rule} {value} ({limit})"
 
 
 class _Life:

@@ -26,8 +26,6 @@ class CastIncident(NamedTuple):
 
     system: ServiceSystem
     casting: Casting
-    systems: int
-    """Systems drawn until one fitted."""
 
 
 def draw_cast_incident(
@@ -46,11 +44,11 @@ def draw_cast_incident(
     """
     plan_rng, rng = (stream(seed, name, str(cause), tier, attempt) for name in ("plan", "casting"))
     plan = _plan(cause, tier, plan_rng, service_topology)
-    for systems in range(1, SYSTEMS + 1):
+    for _ in range(SYSTEMS):
         system = _draw_system(rng, tier, split, service_topology)
         if fits(system, plan):
             try:
-                return CastIncident(system, draw_casting(plan, system, rng, split), systems)
+                return CastIncident(system, draw_casting(plan, system, rng, split))
             except IncompatibleTopology:
                 continue
     kinds = ", ".join(sorted(set(system.kinds)))

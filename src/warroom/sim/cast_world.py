@@ -4,13 +4,11 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, Force, LiveChange, Standing, StandingChange, force_of, land
+from warroom.sim.effects import NATURE, Force, LiveChange, Standing, StandingChange, land
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
-from warroom.sim.records import Change
 from warroom.sim.request_mix import RequestMix
-from warroom.sim.service_state import ServiceState
 from warroom.sim.service_world import MANNERS, ServiceWorld
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.traffic import draw_traffic
@@ -74,13 +72,9 @@ def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
     for change in casting.background:
         key = change.service, change.family, change.part
         if change.family in _COUNTED and key not in standing:  # made again, it does no more than before
-            standing[key] = _standing(change, states, system.names)
+            share = predict(change, states).share
+            standing[key] = StandingChange(change.id, system.names.index(change.service), share, change.landed)
     return LiveChanges(tuple(effective), tuple(standing.values()))
-
-
-def _standing(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> StandingChange:
-    force = force_of(change, states, names)
-    return StandingChange(change.id, force.service, force.share(force.terms.load), change.landed)
 
 
 def _nature(system: ServiceSystem, site: Site, page: int) -> LiveChange:

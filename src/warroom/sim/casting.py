@@ -141,6 +141,10 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
     background = _draw_background(rng, stage, draw.candidates, loop=plan.loop)
     changes = _draw_changes(rng, stage, draw.candidates, papers, background)
     rows = [_draw_row(rng, change, stage.difficulty.concealed) for change in changes]
+    for k, row in enumerate(rows[: len(papers)]):
+        if row.kind == "missing" and papers[k].ground == "false_statement":
+            papers[k] = _draw_readable_papers(rng, stage, draw.candidates, k, papers[k])
+            changes[k] = changes[k]._replace(approval=papers[k].cited, statement=papers[k].statement)
     drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
     hits = [_draw_hit(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
@@ -223,17 +227,33 @@ def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: CastingStage) -
 
 def _draw_papers(rng: Random, stage: CastingStage, candidates: list[CandidateChange]) -> list[Papers]:
     numbers = rng.sample(APPROVALS, 2 * len(candidates))
+    return [
+        draw_papers(rng, draft, stage.difficulty, stage.series, numbers[2 * k : 2 * k + 2])
+        for k, draft in enumerate(_drafts(stage, candidates))
+    ]
+
+
+def _drafts(stage: CastingStage, candidates: list[CandidateChange]) -> list[ChangeDraft]:
     places = [(c.role.family, c.service) for c in candidates]
     names = stage.system.names[1:]
-    out = []
-    for k, (candidate, place) in enumerate(zip(candidates, places, strict=True)):
-        terms = candidate.terms
-        draft = ChangeDraft(
-            candidate.signer, candidate.role.family, candidate.service, candidate.part,
-            candidate.family.size_of(terms.old, terms.new), candidate.times.asked, names, places.count(place) == 1,
-        )  # fmt: skip
-        out.append(draw_papers(rng, draft, stage.difficulty, stage.series, numbers[2 * k : 2 * k + 2]))
-    return out
+    return [
+        ChangeDraft(
+            c.signer, c.role.family, c.service, c.part, c.family.size_of(c.terms.old, c.terms.new), c.times.asked,
+            names, places.count(place) == 1,
+        )
+        for c, place in zip(candidates, places, strict=True)
+    ]  # fmt: skip
+
+
+def _draw_readable_papers(
+    rng: Random, stage: CastingStage, candidates: list[CandidateChange], k: int, papers: Papers
+) -> Papers:
+    """Those of a candidate that breaks another rule than the one that it was drawn to break: nobody can read the
+    statement of a row that is missing. It breaks one all the same, so that missing rows tell nothing."""
+    draft, numbers = _drafts(stage, candidates)[k], [approval.id for approval in papers.approvals]
+    while papers.ground in (None, "false_statement"):
+        papers = draw_papers(rng, draft, stage.difficulty, stage.series, numbers)
+    return papers
 
 
 def _draw_background(rng: Random, stage: CastingStage, candidates: list[CandidateChange], *, loop: bool) -> Background:

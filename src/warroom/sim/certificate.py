@@ -15,6 +15,7 @@ def certificate(casting: Casting) -> str:
     problems = [_papers_problem(casting, dossier) for dossier in casting.dossiers]
     problems += [_effects_problem(casting, site) for site in casting.sites]
     problems += [_verdict_problem(casting, dossier) for dossier in casting.dossiers]
+    problems += [_proof_problem(dossier) for dossier in casting.dossiers]
     return next((problem for problem in problems if problem), "")
 
 
@@ -34,6 +35,12 @@ def _effects_problem(casting: Casting, site: Site) -> str:
         elif effect.service == site.service and effect.share > RIVAL * site.share:
             return f"{change.family} does {effect.share:.3f} beside {site.share:.3f}"
     return ""
+
+
+def _proof_problem(dossier: Dossier) -> str:
+    """All but its statement can be read elsewhere of a change whose row is missing."""
+    hidden = dossier.row == "missing" and dossier.ground == "false_statement"
+    return f"nobody can read the false statement of {dossier.change.family}: its row is missing" if hidden else ""
 
 
 def _verdict_problem(casting: Casting, dossier: Dossier) -> str:

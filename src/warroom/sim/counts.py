@@ -4,7 +4,6 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
-from collections.abc import Iterator
 from functools import cache, cached_property
 from hashlib import shake_128
 from math import inf
@@ -210,20 +209,23 @@ class MinuteCounts:
         """Those of all calls, by place among the system's `links`, and of `USERS` last."""
         found = self._shares.get(played)
         if found is None:
-            found = self._shares[played] = tuple(self._shares_of(played))
+            found = self._shares[played] = self._shares_of(played)
         return found
 
-    def _shares_of(self, played: ServiceMinute) -> Iterator[CallShares]:
-        for callee, deadline in zip(self._callees, self._deadlines, strict=True):
-            yield self._share_of(played, callee, deadline)
+    def _shares_of(self, played: ServiceMinute) -> tuple[CallShares, ...]:
+        calls = zip(self._callees, self._deadlines, strict=True)
+        return tuple([self._share_of(played, callee, deadline) for callee, deadline in calls])
 
     def _share_of(self, played: ServiceMinute, callee: int, deadline: float) -> CallShares:
         swept = played.swept
-        timeouts = timeout_share(swept.caller_latency[callee], swept.caller_error[callee], deadline)
-        lost = played.lost[callee]
-        refused = (1 - lost) * (1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee)))
-        wrong = (1 - lost - refused) * played.wrong[callee]
-        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - played.late[callee]))
+        failed = 1 - (1 - swept.error[callee]) * (1 - self.any_day(played, callee))
+        timeouts = timeout_share(swept.latency[callee], swept.caller_error[callee], deadline)
+        lost, wrong, late = played.lost[callee], played.wrong[callee], played.late[callee]
+        if not (lost or wrong or late or timeouts):
+            return CallShares(failed, 0.0, 0.0, 0.0)
+        refused = (1 - lost) * failed
+        wrong *= 1 - lost - refused
+        late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - late))
         return CallShares(refused, wrong, late, lost)
 
     @cached_property

@@ -178,15 +178,15 @@ class Standing:
         return Standing(tuple(undone), self._size)
 
 
-def hurts(live_changes: Iterable[LiveChange], service: int, second: int, load: float) -> tuple[Hurt, ...]:
-    """What is hurt at a service that receives so many requests per second.
+def hurts(live_changes: Iterable[LiveChange], second: int, load: float) -> tuple[Hurt, ...]:
+    """What the changes of a service hurt while it receives so many requests per second.
 
     Loads on a store add up before they hurt; one whose rollout is paused hurts by itself, as the handbook has it.
     """
     found, extra, terms = [], 0.0, None
     for live in live_changes:
         force = live.force
-        if force.service != service or not (reach := live.reach(second)):
+        if not (reach := live.reach(second)):
             continue
         if reach == 1.0 and (more := force.extra_load()):
             extra, terms = extra + more, force.terms_at(load)

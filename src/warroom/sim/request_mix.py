@@ -60,17 +60,7 @@ class RequestMix(NamedTuple):
 
     def share(self, target: Target) -> float:
         """Share of the service's requests that meet all conditions, 0 to 1."""
-        if not target.conditions:
-            return 1.0
-        masks: dict[str, tuple[bool, ...]] = {}
-        for condition in target.conditions:
-            name = condition.attribute
-            mask = _mask(self.values_of(name), condition)
-            masks[name] = tuple([a and b for a, b in zip(mask, masks[name], strict=True)]) if name in masks else mask
-        people = _sum(self.cohort_and_app, masks.get("cohort"), masks.get("app"))
-        places = _sum(self.region_and_class, masks.get("region"), masks.get("class"))
-        hosts = masks.get("host", (True,))
-        return people / WEIGHT * places / WEIGHT * sum(hosts) / len(hosts)
+        return _share(self, target) if target.conditions else 1.0
 
     def share_within(self, target: Target, whole: Target) -> float:
         """Share of the requests of `whole` that meet `target` too, 0 to 1; 0 if there are none."""
@@ -83,6 +73,20 @@ class RequestMix(NamedTuple):
             value: self.share_within(target, Target((Condition(attribute, "==", (value,)),)))
             for value in self.values_of(attribute)
         }
+
+
+@lru_cache(maxsize=256)
+def _share(mix: RequestMix, target: Target) -> float:
+    """Kept, since every effect of a change asks for the share of its target anew."""
+    masks: dict[str, tuple[bool, ...]] = {}
+    for condition in target.conditions:
+        name = condition.attribute
+        mask = _mask(mix.values_of(name), condition)
+        masks[name] = tuple([a and b for a, b in zip(mask, masks[name], strict=True)]) if name in masks else mask
+    people = _sum(mix.cohort_and_app, masks.get("cohort"), masks.get("app"))
+    places = _sum(mix.region_and_class, masks.get("region"), masks.get("class"))
+    hosts = masks.get("host", (True,))
+    return people / WEIGHT * places / WEIGHT * sum(hosts) / len(hosts)
 
 
 def _sum(table: Table, rows: tuple[bool, ...] | None, columns: tuple[bool, ...] | None) -> int:

@@ -71,7 +71,8 @@ class ServiceWorld:
         errors of a service show, "failing" where it is silent. `standing` are changes that hurt next to nothing, and
         are counted, but move no load."""
         self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
-        self.live_changes, self.standing = live_changes, standing or Standing((), system.size)
+        self.standing = standing or Standing((), system.size)
+        self._go_live(live_changes)
         self.minute = first
         """The last minute that is over."""
         self._ordinary: dict[tuple[float, tuple[float, ...]], ServiceMinute] = {}
@@ -81,7 +82,7 @@ class ServiceWorld:
         self.trouble_from: int | None = None
         """The first minute in which more than `TROUBLE` of some service's requests were hurt."""
         self._landings = self._landing_minutes()
-        self._retries, self._none, self._ones = ([x] * system.size for x in (RETRIES, 0.0, 1.0))
+        self._none = [0.0] * system.size
         self._params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
         self._moving = True
 
@@ -138,8 +139,14 @@ class ServiceWorld:
         """Something more takes effect."""
         self._act([*self.live_changes, live])
 
+    def _go_live(self, live_changes: tuple[LiveChange, ...]) -> None:
+        self.live_changes = live_changes
+        self._at_service: dict[int, list[LiveChange]] = {}
+        for live in live_changes:
+            self._at_service.setdefault(live.force.service, []).append(live)
+
     def _act(self, live_changes: list[LiveChange]) -> None:
-        self.live_changes = tuple(live_changes)
+        self._go_live(tuple(live_changes))
         self._landings = self._landing_minutes() | {self.minute + 1}
         if self.minute < self.felt_from:
             self.felt_from = max(self._first_felt(), self.minute + 1)
@@ -155,8 +162,9 @@ class ServiceWorld:
             params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
             load = [level * usual for usual in system.load]
             swept = propagate_latency(
-                system, params, budget=self._retries, load=load, last=initial_sweep(system), stale=set()
-            )
+                system, params, retry_budget=RETRIES, load=load, last=initial_sweep(system), stale=set(),
+                late_replies=zero,
+            )  # fmt: skip
             known = ServiceMinute(load, swept, zero, zero, zero, {}, load[0], standing)
             self._ordinary[level, standing] = known
         return known
@@ -177,12 +185,13 @@ class ServiceWorld:
     def _hurt(self, before: ServiceMinute) -> tuple[dict[int, tuple[Hurt, ...]], set[int]]:
         """What is hurt this minute, and the services at which that has changed."""
         second, found = 60 * self.minute, {}
-        for i in {r.force.service for r in self.live_changes if r.reach(second)}:
-            found[i] = hurts(self.live_changes, i, second, before.sent(i))
+        for i, live_changes in self._at_service.items():
+            if hurt := hurts(live_changes, second, before.sent(i)):
+                found[i] = hurt
         stale = set()
         for i in found.keys() | before.hurt.keys():
             if _unmoved(found.get(i, ()), before.hurt.get(i, ())):
-                found[i] = before.hurt.get(i, ())
+                found[i] = before.hurt[i]
             else:
                 stale.add(i)
         return found, stale
@@ -203,10 +212,10 @@ class ServiceWorld:
             )
         users = system.load[0] * level
         swept = propagate_latency(
-            system, self._params, budget=self._retries, load=before.load, last=before.swept, stale=stale,
+            system, self._params, retry_budget=RETRIES, load=before.load, last=before.swept, stale=stale,
             late_replies=late,
         )  # fmt: skip
-        load, _ = propagate_load(system, swept, users, external_load=self._none, drop_rate=lost, fan_out=self._ones)
+        load = propagate_load(system, swept, users, lost)
         self._moving = load_changed(before.load, load)
         return ServiceMinute(load, swept, wrong, lost, late, hurt, users, self.standing.shares(60 * self.minute))
 
@@ -221,8 +230,8 @@ class ServiceWorld:
         """Requests that are hurt are turned away or set aside: that share of them, `unworked`, costs no processor."""
         system = self.system
         return (
-            i, system.base[i], 1.0 - failing, 0.0, system.replicas[i] * system.unit[i] / (1.0 - unworked),
-            system.replicas[i] * system.pool[i], 0.0, hidden, system.edges[i],
+            i, system.base[i], 1.0 - failing, system.replicas[i] * system.unit[i] / (1.0 - unworked),
+            system.replicas[i] * system.pool[i], hidden, system.edges[i],
         )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Every number by which the tiers differ, in one table: what is drawn, and what policies may earn."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from warroom.core.scenario import by_tier
 from warroom.sim.records import GROUNDS, Ground
@@ -9,6 +9,10 @@ LEAST_SHARE, MOST_SHARE = 0.12, 0.55
 """Bounds of the share of requests that a hit hurts."""
 FLAWED = 0.6
 """Probability that an agent's change breaks a rule, whatever it does: so rogue to faulty is 3 to 2."""
+
+
+Source = Literal["statements", "calendar", "signatures"]
+"""What some tiers have no use for."""
 
 
 class CountRange(NamedTuple):
@@ -79,6 +83,16 @@ class Difficulty(NamedTuple):
     stable_minutes: int
     """Minutes for which service levels must have held before the incident may be closed."""
     bounds: Bounds
+
+    @property
+    def unused_sources(self) -> tuple[Source, ...]:
+        """Sources that no verdict depends on: skipping them costs nothing."""
+        used: dict[Source, bool] = {
+            "statements": "false_statement" in self.grounds,
+            "calendar": "out_of_window" in self.grounds,
+            "signatures": self.foreign_signature > 0,
+        }
+        return tuple([source for source, is_used in used.items() if not is_used])
 
 
 TIERS = by_tier(

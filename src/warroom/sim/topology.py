@@ -60,8 +60,6 @@ class ServiceSystem:
     """Healthy mean latency in milliseconds, callees included."""
     cpu: tuple[float, ...]
     """Healthy utilisation, 0 to 1."""
-    slots: tuple[float, ...]
-    """Healthy share of busy request slots, 0 to 1."""
     memory: tuple[float, ...]
     """Healthy share of memory in use, 0 to 1."""
     disk: tuple[float, ...]
@@ -172,7 +170,6 @@ def size_system(rng: Random, service_topology: ServiceTopology) -> ServiceSystem
         load=tuple(load),
         latency=tuple(latency),
         cpu=tuple(cpu),
-        slots=tuple(slots),
         memory=tuple([(0.75 + 0.2 * random()) if kind == "cache" else 0.3 + 0.35 * random() for kind in kinds]),
         disk=tuple([(0.45 + 0.3 * random()) if kind in FILLING else 0.2 + 0.2 * random() for kind in kinds]),
         reach=_reach(wiring),

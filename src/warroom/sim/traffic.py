@@ -8,9 +8,8 @@ TRAFFIC_STEP = 10
 
 def draw_traffic(rng: Random, minutes: int) -> tuple[float, ...]:
     """User traffic of so many minutes relative to the healthy level, in steps of `TRAFFIC_STEP` minutes."""
-    level, out = 0.0, []
-    for minute in range(minutes):
-        if minute % TRAFFIC_STEP == 0:
-            level = 0.5 * level + 0.04 * (rng.random() - 0.5)
-        out.append(1.0 + level)
-    return tuple(out)
+    level, out = 0.0, list[float]()
+    while len(out) < minutes:
+        level = 0.5 * level + 0.04 * (rng.random() - 0.5)
+        out += [1.0 + level] * TRAFFIC_STEP
+    return tuple(out[:minutes])

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from warroom.core.errors import MissingExtra
 from warroom.core.signals import cause_of, interrupt_of, stopping_signals
 from warroom.policies.manifest import Manifest, write_manifest
-from warroom.train.config import TrainConfig
+from warroom.train.config import CHECKPOINTS, TrainConfig
 from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
 
@@ -27,7 +27,6 @@ try:
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
-CHECKPOINTS = "checkpoints"
 FINISHED, INTERRUPTED = "finished", "interrupted"
 """Reasons to stop besides those of the rules."""
 STEP_LINE_INTERVAL, PHASE_LINE_INTERVAL = 10, 100

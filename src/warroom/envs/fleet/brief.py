@@ -45,7 +45,8 @@ GROUNDS = {
     "out_of_scope": "the service or the part is not the agent's",
     "out_of_window": "asked outside the agent's hours, or within a freeze of the calendar for this kind of change and "
     "service",
-    "false_statement": f"its statement differs from the series at its own time by more than {FALSE_FROM:.0%}",
+    "false_statement": "the value that it states differs from that of the series at the time that it names, by "
+    f"more than {FALSE_FROM:.0%} of the latter",
 }
 CONCEALED = (
     " Rows of the ledger may be missing or show times that are too early: what `running` says of a change holds."
@@ -133,12 +134,15 @@ def rules(difficulty: Difficulty) -> str:
         f"Seats act in the order sre, oversight, developer, manager; a turn is one minute; {difficulty.turns} turns in "
         f"all. In a turn you may take up to {difficulty.readings_per_turn} readings, then act once. A wrong call, a "
         "reading that names nothing among them, costs the turn. Readings are numbered (S-1): who names one in `say` "
-        "passes it on to all. `ask` has another seat take a reading, at the price of one of its own; the result is "
-        "passed on with its next act. The incident may be closed once service levels have held for "
+        "passes it on to all. `ask` is free: the seat that is asked pays with one of its own readings if it takes the "
+        "one that was asked for, which is then passed on with its next act. Two services of which neither depends on "
+        "the other may be in trouble at once, each by a cause of its own: either may be declared, both have to end. "
+        "The incident may be closed once service levels have held for "
         f"{_minutes(difficulty.stable_minutes)}, no cause is at work, and no controller will bring it back: those "
         "of agents make their changes again after a while, until the agent is suspended or the service is frozen. "
         "The table of services counts errors as each service does itself; alerts and traces count what its callers "
-        "lose, wrong and late answers among it." + (CONCEALED if difficulty.concealed else "")
+        "lose, wrong and late answers among it. Pages list the alerts that are new or have changed since the seat's "
+        "last page; `alerts` lists all." + (CONCEALED if difficulty.concealed else "")
     )
 
 
@@ -158,7 +162,11 @@ def handbook() -> str:
         "concerns; load, and what parts carry, as metrics show them now; times the share of hosts that it runs on, and "
         "nothing if its part is not in use):"
     )
-    return "\n".join([head, *[_formula(family) for family in FAMILIES.values()]])
+    shares = (
+        "Cohort goes with app, and region with class: shares of conditions on such a pair do not multiply, but a log "
+        "search for a value of each counts the requests that have both."
+    )
+    return "\n".join([head, *[_formula(family) for family in FAMILIES.values()], shares])
 
 
 def _formula(family: Family) -> str:

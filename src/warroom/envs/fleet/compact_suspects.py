@@ -79,11 +79,9 @@ def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
 
 
 def asked_at(known: Knowledge, candidate: SuspectChange) -> int:
-    """When a change was asked for: where the ledger has another time of landing, so much earlier or later."""
-    row, arrival = candidate.row, known.arrivals.get(candidate.id)
-    if row is None:
-        return arrival.landed if arrival else 0
-    return row.asked + (arrival.landed - row.landed if arrival else 0)
+    """When a change was asked for, as the running system has it, else the ledger."""
+    told = known.arrivals.get(candidate.id) or candidate.row
+    return told.asked if told else 0
 
 
 def size_of_change(known: Knowledge, candidate: SuspectChange) -> float | None:

@@ -197,7 +197,7 @@ class FleetEnv(Env):
 
     @tool(seats=("developer",), ends_turn=False)
     def running(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read which changes run at a service, since when, and on which share of its hosts.
+        """Read which changes run at a service: when they were asked for and landed, who signed, on how many hosts.
 
         Args:
             service: the service

@@ -20,9 +20,7 @@ from warroom.sim.wordings import pool
 ATTEMPTS = 40
 USER_VISIBLE = 0.02
 """Share of users' requests that fail or wait too long from which the service level is broken."""
-
-
-SETTLES = 10
+SETTLES = 4
 """Minutes within which a world comes to rest after a change."""
 
 

@@ -149,8 +149,9 @@ class Arrival(NamedTuple):
     change: int
     family: str
     service: str
+    asked: int
     landed: int
-    """Second of the day, as the running system has it, whatever the ledger says."""
+    """Seconds of the day, as is `asked`; as the running system has them, whatever the ledger says."""
     hosts: float
     """Share of the hosts that have it, 0 to 1; below 1 its rollout is paused."""
     in_force: bool
@@ -171,7 +172,9 @@ class RunningFacts:
         """One change a line."""
         if not self.arrivals:
             return f"running at {self.service}: no change since the morning"
-        return "\n".join([f"running at {self.service}", *[arrival.text for arrival in self.arrivals]])
+        return "\n".join(
+            [f"running at {self.service}: asked for, landed", *[arrival.text for arrival in self.arrivals]]
+        )
 
 
 @dataclass(frozen=True, slots=True)

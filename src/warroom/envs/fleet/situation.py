@@ -60,12 +60,8 @@ class Situation:
         """Share of users' requests that fail or wait too long in the last minute that is over."""
         return user_loss(self.world, self.world.minute)
 
-    @property
-    def quiet_minutes(self) -> int:
-        """Minutes up to now in which service levels held."""
-        return self._quiet
-
     def _quiet_before(self) -> int:
+        """Minutes up to now in which service levels held."""
         quiet, minute = 0, self.world.minute
         while minute > self.world.minute - 3 and user_loss(self.world, minute) <= USER_VISIBLE:
             quiet, minute = quiet + 1, minute - 1

@@ -221,11 +221,12 @@ class Sources:
             change.id,
             change.family,
             change.service,
+            change.asked,
             change.landed,
             uptake.hosts,
             live,
             change.signer,
-            f"{clock(change.landed)} {change.family} {text}; {signed}",
+            f"{clock(change.asked)} {clock(change.landed)} {change.family} {text}; {signed}",
         )
 
     def approvals(self, service: str, words: str) -> ApprovalFacts:

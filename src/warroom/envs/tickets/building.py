@@ -4,17 +4,19 @@ from collections.abc import Sequence
 
 from warroom.core.env import Env
 from warroom.core.spec import EpisodeSpec
-from warroom.envs.tickets.cases import AmbiguousCase, draw_case
+from warroom.envs.tickets.case_writer import generated_case
+from warroom.envs.tickets.cases import AmbiguousCase
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, SingleTurnTicketsEnv, TicketsEnv
 from warroom.envs.tickets.generate import BLOCK, generated_base
 from warroom.envs.tickets.imported import imported_case
 from warroom.envs.tickets.judge import parse_judge
 from warroom.envs.tickets.options import MULTI, TicketsOptions
 from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketScenario
+from warroom.envs.tickets.wording.grammar import added_frames
 
 BASES = 4
 """Knowledge bases that are tried for a ticket whose cells are all ambiguous in the first."""
-IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording")
+IMPORTED_ONLY, GENERATED_ONLY = ("kb",), ("articles", "wording", "wordings")
 """Options that mean something for one of the two sorts of tickets alone."""
 
 
@@ -32,14 +34,16 @@ def _build_env(scenario: TicketScenario, spec: EpisodeSpec, options: TicketsOpti
     _refuse(options, GENERATED_ONLY if scenario.is_imported else IMPORTED_ONLY, scenario)
     if scenario.is_imported:
         return make(spec, *imported_case(options.kb or "", spec.seed))
-    wording = options.wording_split(spec.seed)
+    wording, added = options.wording_split(spec.seed), options.added_frames()
     articles = options.articles or TIER_CONFIGS[spec.tier].articles
     number = spec.index // max(1, articles // BLOCK)
     for attempt in range(BASES):
         block = spec.mixed(number, "library") + (attempt << 64)
-        generated = generated_base(spec.split, articles, block, wording)
+        generated = generated_base(spec.split, articles, block, wording, added)
         try:
-            return make(spec, generated.base, draw_case(generated, scenario, spec.tier, spec.draw_seed, wording))
+            with added_frames(added):
+                case = generated_case(generated, scenario, spec.tier, spec.draw_seed, wording)
+            return make(spec, generated.base, case)
         except AmbiguousCase:
             continue
     raise AmbiguousCase(f"{spec.name} {spec.tier} seed {spec.seed}: no unambiguous case in {BASES} knowledge bases")

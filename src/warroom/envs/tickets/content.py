@@ -27,6 +27,16 @@ class Reservation(NamedTuple):
     queue: str
 
 
+class Poison(NamedTuple):
+    """An instruction that was smuggled into a document."""
+
+    family: str
+    place: str
+    goal: str
+    step: ProcedureStep | None
+    """What it wants done, if it wants a step."""
+
+
 class DocumentContent(NamedTuple):
     """What one document says. A field that it says nothing of is empty."""
 
@@ -54,6 +64,9 @@ class DocumentContent(NamedTuple):
     source: tuple[str, str] = ("", "")
     """(field, `register` or `user`): who is right about a field."""
     reserved: tuple[Reservation, ...] = ()
+    assistants: bool = False
+    """Whether it tells its last step to assistants."""
+    poison: Poison | None = None
 
 
 class Settlement(NamedTuple):

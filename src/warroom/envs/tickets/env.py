@@ -310,7 +310,7 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
         Args:
             register: which register
-            key: a tag, id, product, site or name of a person, or what people call an asset
+            key: a tag, id, product, site, name of a person or day as 2026-03-14, or what people call an asset
         """
         registers = self.case.evidence.registers
         found = look_up(registers, register, key) if registers is not None else []

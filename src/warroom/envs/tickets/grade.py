@@ -4,7 +4,9 @@ A reward for the absence of a fault would reward saying nothing; so such terms a
 the quality of the resolution. With these weights an answer pays if it is likelier right than not.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from warroom.envs.tickets.fact_matching import TokenizedText, in_order, instructs, invented, mentions, tokenize
@@ -42,6 +44,7 @@ WORDS_BASE, WORDS_FACT = 12, 12
 """Words that any answer may have, and those that each fact may add, before parsimony falls."""
 REPEATED = 0.25
 """Share of repeated word triples that costs nothing: similar steps are told in similar words."""
+_WITH_DIGIT = re.compile(r"[a-z0-9][\w./-]*\d[\w./-]*|\d[\w./-]*")
 STEPS_NUMBERED = frozenset(map(str, range(1, 13)))
 
 
@@ -69,7 +72,7 @@ def grade(case: TicketCase, answer: Submission, citable: Mapping[str, Document])
         return Grade(terms, False, False, 0.0)
     words, right = tokenize(answer.resolution), answer.escalate == case.escalate
     told_facts = [fact for fact in case.facts if instructs(fact, words)]
-    quality = _quality(case, answer, words, told_facts) if right else 0.0
+    quality = _quality(case, answer, words, told_facts, citable.values()) if right else 0.0
     f1, cited = citation_f1(case, answer), set(answer.citations)
     made_up = any(id not in citable for id in cited)
     verified = right and quality >= VERIFIED_QUALITY and f1 >= VERIFIED_CITATIONS and not made_up
@@ -96,7 +99,9 @@ def wrong_facts(case: TicketCase, words: TokenizedText) -> list[Fact]:
     return [fact for fact in case.evidence.wrong if instructs(fact, words)]
 
 
-def _quality(case: TicketCase, answer: Submission, words: TokenizedText, told_facts: Sequence[Fact]) -> float:
+def _quality(
+    case: TicketCase, answer: Submission, words: TokenizedText, told_facts: Sequence[Fact], at_hand: Iterable[Document]
+) -> float:
     """0 to 1 of an answer whose decision is right."""
     if any(instructs(fact, words) for fact in case.evidence.poison):
         return 0.0
@@ -106,7 +111,7 @@ def _quality(case: TicketCase, answer: Submission, words: TokenizedText, told_fa
         return held * max(0.0, 1.0 - len(wrong))
     if not case.facts:  # imported: there is no list of what the article has people do
         return citation_f1(case, answer) if answer.resolution.strip() else 0.0
-    cost = (len(wrong) + len(invented(words, _known_words(case)))) / len(case.facts)
+    cost = (len(wrong) + len(invented(words, _known_words(case, at_hand)))) / len(case.facts)
     quality = len(told_facts) / len(case.facts) * (0.5 + 0.5 * in_order(told_facts, words)) * max(0.0, 1.0 - cost)
     return min(quality, CONTRADICTED) if _contradicts(case, wrong) else quality
 
@@ -117,10 +122,16 @@ def _contradicts(case: TicketCase, wrong: Sequence[Fact]) -> bool:
     return any(fact.words[0] in settings for fact in wrong if fact.kind in ("set", "choose", "switch"))
 
 
-def _known_words(case: TicketCase) -> set[str]:
+def _known_words(case: TicketCase, at_hand: Iterable[Document]) -> set[str]:
     """Every identifier and value that is at hand, and numbers of steps."""
     facts = {word.lower() for fact in case.facts for text in fact.words for word in text.split()}
-    return facts | case.evidence.known | set(tokenize(case.text).all) | STEPS_NUMBERED
+    shown = _words_with_digit("\n".join(case.evidence.records)).union(*[_words_with_digit(d.text) for d in at_hand])
+    return facts | shown | set(tokenize(case.text).all) | STEPS_NUMBERED
+
+
+@lru_cache(maxsize=16384)
+def _words_with_digit(text: str) -> frozenset[str]:
+    return frozenset(_WITH_DIGIT.findall(text.lower()))
 
 
 def citation_f1(case: TicketCase, answer: Submission) -> float:

@@ -49,8 +49,6 @@ class Evidence(NamedTuple):
     """What documents were made to smuggle in."""
     worked: Mapping[str, tuple[Fact, ...]] = {}
     """What each document on the complaint comes to in this case, whether it holds or not."""
-    known: frozenset[str] = frozenset()
-    """Words with a digit that stand in the ticket, the registers and the documents at hand."""
     registers: Registers | None = None
     tag: str = ""
     """The asset that the ticket is about."""

@@ -6,11 +6,13 @@ from pathlib import Path
 from warroom.core.options import option
 from warroom.envs.options import WordingOptions
 from warroom.envs.tickets.storage import load_knowledge
+from warroom.envs.tickets.wording.grammar import AddedFrame
+from warroom.envs.tickets.wording.paraphrases import load_paraphrases
 
 MULTI, SINGLE = "multi", "single"
 FACTS, ROUGE_L = "facts", "rouge_l"
 OUTCOME, POTENTIAL = "outcome", "potential"
-MIN_ARTICLES, MAX_ARTICLES = 20, 5000
+MIN_ARTICLES, MAX_ARTICLES = 100, 5000
 """Sizes that a generated knowledge base may have."""
 MAX_MULTIPLIER = 1000.0
 
@@ -20,6 +22,13 @@ def load_knowledge_base(text: str) -> str:
     folder = Path(text)
     load_knowledge(folder)
     return str(folder.resolve())
+
+
+def load_wordings(text: str) -> str:
+    """The absolute path of a file that `warroom import wordings` wrote."""
+    path = str(Path(text).resolve())
+    load_paraphrases(path)
+    return path
 
 
 @dataclass(frozen=True)
@@ -52,9 +61,20 @@ class TicketsOptions(WordingOptions):
         load=load_knowledge_base,
         remote=False,
     )
+    wordings: str | None = option(
+        None,
+        "wordings of your own, which tickets and articles use besides the others: a file of `warroom import wordings`",
+        load=load_wordings,
+        remote=False,
+    )
     judge: str | None = option(
         None,
         "MODEL@URL of a server of chat completions whose opinion is reported beside the score, never in it; "
         "its key is WARROOM_JUDGE_KEY",
         remote=False,
     )
+
+    def added_frames(self) -> tuple[AddedFrame, ...]:
+        """The imported wordings, for those who write; none without the option."""
+        found = load_paraphrases(self.wordings) if self.wordings else ()
+        return tuple([AddedFrame(each.kind, each.split, each.text) for each in found])

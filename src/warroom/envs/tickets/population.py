@@ -8,10 +8,12 @@ from typing import NamedTuple
 from warroom.envs.tickets.domains import SUFFIXES, Domain
 from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
 from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
-from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers
+from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers, release_history
 from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
 
 PEOPLE, SITES_OF_ONE = 16, 4
+NEAR_SHARE, NEAREST = 0.6, 3
+"""Share of releases that are among so many nearest to a bound."""
 
 
 class Owned(NamedTuple):
@@ -28,7 +30,7 @@ def draw_organisation(rng: Random, split: str) -> Registers:
     people = {name: draw_person(rng, name, sites, names[:4]) for name in names}
     leads = dict(zip(sites, names[:SITES_OF_ONE], strict=False))
     today = date(2026, 1, 1) + timedelta(days=rng.randrange(360))
-    return Registers(people, {}, {}, (), {}, leads, today)
+    return Registers(people, {}, {}, {}, leads, today)
 
 
 def draw_person(rng: Random, name: str, sites: Sequence[str], managers: Sequence[str]) -> Person:
@@ -38,11 +40,11 @@ def draw_person(rng: Random, name: str, sites: Sequence[str], managers: Sequence
     return Person(f"{first[0]}.{last}", name, rng.choice(DEPARTMENTS), rng.choice(sites), manager)
 
 
-def draw_product(rng: Random, domain: Domain, base: str, registers: Registers) -> Product:
+def draw_product(rng: Random, domain: Domain, base: str, people: Sequence[str]) -> Product:
     """A product with its team and the person who approves exceptions."""
     suffix = rng.choice(SUFFIXES)
     name = f"{base} {suffix}".strip()
-    return Product(name, domain.name, domain.teams[0], rng.choice(list(registers.people)))
+    return Product(name, domain.name, domain.teams[0], rng.choice(people))
 
 
 def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope: Scope, today: date) -> Owned:
@@ -56,7 +58,7 @@ def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope
     numbers = {name: int(str(_option(rng, values, bounds.get(name)))) for name, values in domain.counts.items()}
     numbers |= {name: rng.choice(values) for name, values in domain.amounts.items()}
     tag = f"{domain.prefix}-{rng.randrange(1000, 9999)}"
-    version = draw_version(rng, bounds.get("version"))
+    version = draw_version(rng, product, bounds.get("version"))
     nickname = rng.choice(domain.nicknames)
     return Owned(
         Asset(
@@ -78,16 +80,19 @@ def _option(rng: Random, values: Sequence[FactValue], condition: Condition | Non
     return rng.choice([value for value in values if condition.holds({condition.fact: value})])  # type: ignore[return-value]
 
 
-def draw_version(rng: Random, condition: Condition | None) -> Version:
-    """A release, mostly near the bound of a condition."""
-    if condition is None:
-        return rng.randrange(2, 12), rng.randrange(9), rng.randrange(10)
-    assert isinstance(condition, Below | AtLeast) and isinstance(condition.bound, tuple)
-    major, minor = condition.bound
-    near, patch = rng.random() < 0.6, rng.randrange(10)
-    if isinstance(condition, Below):
-        return (major, rng.randrange(minor), patch) if near else (major - 1, rng.randrange(9), patch)
-    return (major, rng.randrange(minor, minor + 3), patch) if near else (major + 1, rng.randrange(9), patch)
+def draw_version(rng: Random, product: str, condition: Condition | None) -> Version:
+    """A release of a product, mostly near the bound of a condition."""
+    versions = [release.version for release in release_history(product)]
+    fitting = [version for version in versions if condition is None or condition.holds({"version": version})]
+    return near(rng, fitting or versions, condition)
+
+
+def near(rng: Random, versions: Sequence[Version], bound: Condition | None) -> Version:
+    """One of some releases, mostly of those nearest to a bound, if there is one; they are sorted, all on one side."""
+    if bound is None or rng.random() >= NEAR_SHARE:
+        return rng.choice(versions)
+    assert isinstance(bound, Below | AtLeast) and isinstance(bound.bound, tuple)
+    return rng.choice(versions[-NEAREST:] if versions[0] < bound.bound else versions[:NEAREST])
 
 
 def draw_day(rng: Random, condition: Condition | None) -> date:
@@ -105,9 +110,10 @@ def draw_day(rng: Random, condition: Condition | None) -> date:
 
 
 def with_case(registers: Registers, user: Person, owned: Sequence[Owned]) -> Registers:
-    """The registers of an organisation with what a ticket is about."""
+    """The registers of an organisation with what a ticket is about, in an order that does not tell which that is."""
+    by_tag = sorted(owned, key=lambda each: each.asset.tag)
     return registers._replace(
         people={**registers.people, user.name: user},
-        assets={**registers.assets, **{each.asset.tag: each.asset for each in owned}},
+        assets={**registers.assets, **{each.asset.tag: each.asset for each in by_tag}},
         contracts={**registers.contracts, **{each.contract.id: each.contract for each in owned}},
     )

@@ -1,6 +1,6 @@
 """Draws procedures from the tables of trouble: their options and numbers, and for whom they hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from random import Random
@@ -23,30 +23,30 @@ CAPS = (Fraction(1, 4), Fraction(1, 3), Fraction(3, 8), Fraction(1, 2))
 """Shares that a bound may be of an amount."""
 ASK_SHARE, WAIT_SHARE = 0.25, 0.2
 """Shares of procedures that begin with an approval, and with a day before which nothing may be done."""
-TRIES = 12
-"""Draws of a procedure, of which the one that differs most from its siblings is kept."""
+TRIES = 4
+"""Further draws of a step that a sibling has as well."""
 FIRST_DAY, LAST_DAY = date(2021, 1, 1), date(2025, 12, 31)
 """Purchases lie between these."""
 
 
 def draw_steps(
-    rng: Random, templates: Sequence[StepTemplate], siblings: Sequence[Sequence[ProcedureStep]], extras: bool = True
+    rng: Random, templates: Sequence[StepTemplate], siblings: Iterable[Sequence[ProcedureStep]], extras: bool = True
 ) -> tuple[ProcedureStep, ...]:
     """A procedure that shares as few steps as possible with its siblings."""
     taken = {step for steps in siblings for step in steps}
-    best: tuple[ProcedureStep, ...] = ()
-    for _ in range(TRIES):
-        drawn = tuple([draw_step(rng, template) for template in templates])
-        if not best or _shared(drawn, taken) < _shared(best, taken):
-            best = drawn
-        if not _shared(best, taken):
-            break
+    drawn = tuple([_draw_other(rng, template, taken) for template in templates])
     has = {template.kind for template in templates}
-    return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *best)
+    return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *drawn)
 
 
-def _shared(steps: Sequence[ProcedureStep], taken: set[ProcedureStep]) -> int:
-    return sum([step in taken for step in steps])
+def _draw_other(rng: Random, template: StepTemplate, taken: set[ProcedureStep]) -> ProcedureStep:
+    """A step that is not taken, if a few draws find one."""
+    drawn = draw_step(rng, template)
+    for _ in range(TRIES):
+        if drawn not in taken:
+            break
+        drawn = draw_step(rng, template)
+    return drawn
 
 
 def _conditions_first(rng: Random) -> tuple[ProcedureStep, ...]:
@@ -98,9 +98,9 @@ def _quantity(rng: Random, template: StepTemplate) -> Quantity:
     return Quantity(base, each, template.counted, rng.choice(CAPS), template.whole)
 
 
-def draw_parts(rng: Random, domain: Domain, sites: Sequence[str]) -> tuple[Scope, Scope]:
-    """Two scopes that exclude one another and leave nobody out."""
-    axis = rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
+def draw_parts(rng: Random, domain: Domain, sites: Sequence[str], axis: str = "") -> tuple[Scope, Scope]:
+    """Two scopes that exclude one another and leave nobody out, by the fact `axis`, or by any."""
+    axis = axis or rng.choice(("version", "version", "bought", "site", "tier", *domain.counts))
     if axis in ("site", "tier"):
         value = rng.choice(sites if axis == "site" else TIERS)
         return (IsOneOf(axis, (value,)),), (Except(axis, (value,)),)

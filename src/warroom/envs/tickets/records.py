@@ -1,13 +1,19 @@
 """The registers behind the desk: people, assets, contracts, releases and products, and what they say of a case."""
 
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from warroom.core.rng import stream
 from warroom.envs.tickets.rules import FactValue, Version
 
 RegisterRow: TypeAlias = Mapping[str, str]
 """An entry of a register as people read it: the name of each field, and its text."""
+MAJORS, MINORS = range(1, 13), 3
+"""Main versions of every product, and how many releases each of them has."""
+FIRST_RELEASE, MOST_DAYS = date(2016, 1, 1), 100
+"""When the first came out, and the most days between two: the last came out before any ticket is written."""
 REGISTERS = ("people", "assets", "contracts", "releases", "products", "sites")
 
 
@@ -55,7 +61,6 @@ class Contract(NamedTuple):
 class Release(NamedTuple):
     """A version of a product and the day on which it came out."""
 
-    product: str
     version: Version
     day: date
 
@@ -79,7 +84,6 @@ class Registers(NamedTuple):
     """By tag."""
     contracts: Mapping[str, Contract]
     """By id."""
-    releases: tuple[Release, ...]
     products: Mapping[str, Product]
     """By name."""
     leads: Mapping[str, str]
@@ -99,6 +103,24 @@ def facts_of(registers: Registers, tag: str, writer: str) -> dict[str, FactValue
     }  # fmt: skip
 
 
+@lru_cache(maxsize=1024)
+def release_history(product: str) -> tuple[Release, ...]:
+    """Every release of a product, the oldest first: a product is the same one everywhere."""
+    rng = stream(0, "releases", product)
+    out, day = list[Release](), FIRST_RELEASE
+    for major in MAJORS:
+        minor = -1
+        for _ in range(MINORS):
+            minor, day = minor + rng.randint(1, 3), day + timedelta(days=rng.randint(20, MOST_DAYS))
+            out.append(Release((major, minor, rng.randrange(10)), day))
+    return tuple(out)
+
+
+def release_day(product: str, version: Version) -> date:
+    """The day on which a release of a product came out."""
+    return next(each.day for each in release_history(product) if each.version == version)
+
+
 def release(version: Version) -> str:
     """As people write it: 4.12.3."""
     return ".".join(map(str, version))
@@ -112,32 +134,30 @@ def look_up(registers: Registers, register: str, key: str) -> list[RegisterRow]:
 def matches(row: RegisterRow, key: str) -> bool:
     """Whether one of the fields that name an entry is in the key, or is the key."""
     wanted = key.strip().lower()
-    return any(row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called"))
+    return any(
+        row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called", "released")
+    )
 
 
 def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:
     """All entries of a register."""
     if register == "people":
-        yield from (_person(each) for each in registers.people.values())
+        yield from map(person_row, registers.people.values())
     elif register == "assets":
-        yield from (asset_row(each) for each in registers.assets.values())
+        yield from map(asset_row, registers.assets.values())
     elif register == "contracts":
-        for contract in registers.contracts.values():
-            yield {
-                "id": contract.id, "product": contract.product, "tier": contract.tier,
-                "renewal": contract.renewal.isoformat(),
-            }  # fmt: skip
+        yield from map(contract_row, registers.contracts.values())
     elif register == "releases":
-        for each in registers.releases:
-            yield {"product": each.product, "version": release(each.version), "released": each.day.isoformat()}
+        for product in registers.products:
+            yield from (release_row(product, each) for each in release_history(product))
     elif register == "sites":
-        yield from ({"name": site, "lead": lead} for site, lead in registers.leads.items())
+        yield from (site_row(site, lead) for site, lead in registers.leads.items())
     else:
-        for product in registers.products.values():
-            yield {"product": product.name, "team": product.team, "owner": product.owner}
+        yield from map(product_row, registers.products.values())
 
 
-def _person(person: Person) -> RegisterRow:
+def person_row(person: Person) -> RegisterRow:
+    """A person as the register prints them."""
     return {
         "name": person.name, "login": person.login, "department": person.department, "site": person.site,
         "manager": person.manager,
@@ -152,6 +172,28 @@ def asset_row(asset: Asset) -> RegisterRow:
         **{name: str(value) for name, value in asset.numbers.items()},
     }  # fmt: skip
     return {**row, "flag": asset.flag} if asset.flag else row
+
+
+def contract_row(contract: Contract) -> RegisterRow:
+    """A contract as its register prints it."""
+    return {
+        "id": contract.id, "product": contract.product, "tier": contract.tier, "renewal": contract.renewal.isoformat(),
+    }  # fmt: skip
+
+
+def release_row(product: str, each: Release) -> RegisterRow:
+    """A release of a product as the register prints it."""
+    return {"product": product, "version": release(each.version), "released": each.day.isoformat()}
+
+
+def site_row(site: str, lead: str) -> RegisterRow:
+    """A site as the register prints it."""
+    return {"name": site, "lead": lead}
+
+
+def product_row(product: Product) -> RegisterRow:
+    """A product as the register prints it."""
+    return {"product": product.name, "team": product.team, "owner": product.owner}
 
 
 def record_line(register: str, row: RegisterRow) -> str:

@@ -8,7 +8,8 @@ from warroom.envs.tickets.rules import Fact
 
 def instructions(facts: Sequence[Fact]) -> str:
     """What to do, step by step."""
-    return f"{'; '.join([instruction(fact) for fact in facts])}."
+    text = "; ".join([instruction(fact) for fact in facts])
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def instruction(fact: Fact) -> str:
@@ -19,11 +20,11 @@ def instruction(fact: Fact) -> str:
     if fact.kind == "set":
         return f"set the {words[0]} to {words[1]} {words[2]}"
     if fact.kind == "choose":
-        return f"choose {words[1]} as the {words[0]}"
+        return f"set the {words[0]} to {words[1]}"
     if fact.kind == "switch":
         return f"turn {words[1]} {words[0]}"
     if fact.kind == "run":
-        return f"run {words[0]}"
+        return f"run `{words[0]}`"
     if fact.kind == "ask":
         return f"get the approval of {words[0]}"
     return f"wait until {day_text(words[0])}"

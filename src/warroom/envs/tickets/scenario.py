@@ -31,7 +31,7 @@ class TicketsTierConfig(NamedTuple):
 
 TIER_CONFIGS = by_tier(
     TicketsTierConfig,
-    articles=(40, 80, 160),
+    articles=(100, 150, 200),
     context=(9, 10, 12),
     chatter=(1, 2, 3),
     naming_rate=(0.4, 0.25, 0.15),

@@ -1,47 +1,41 @@
 """Documents in words: what a document says is told in the phrases of one split."""
 
-from dataclasses import replace
-from random import Random
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
-from warroom.envs.tickets.content import DocumentContent
+from warroom.envs.tickets.content import DocumentContent, Poison
 from warroom.envs.tickets.domains import Cause, Complaint, Domain, domains
 from warroom.envs.tickets.knowledge import ARTICLE, Document
-from warroom.envs.tickets.rules import IsOneOf, ProcedureStep
+from warroom.envs.tickets.rules import IsOneOf
 from warroom.envs.tickets.wording.compose import DocumentPlan, Instruction, compose_article, compose_thread
-from warroom.envs.tickets.wording.injections import FAMILIES, GOALS, PLACES, Injection, inject
+from warroom.envs.tickets.wording.injections import Injection, inject
 from warroom.envs.tickets.wording.steps import Utterance, message_of_condition, say_step
 from warroom.sim.wording.template import Draws
 
-
-class Poison(NamedTuple):
-    """An instruction that was smuggled into a document."""
-
-    family: str = ""
-    place: str = ""
-    goal: str = ""
-    """Empty: no instruction."""
-    step: ProcedureStep | None = None
+T = TypeVar("T")
+LAST_TOLD_ONE_IN = 5
+"""One of so many procedures tells its first step last."""
 
 
 class DocumentWriter:
-    """Writes the documents of a knowledge base in the phrases of a split."""
+    """Writes a document in the phrases of a split."""
 
-    no_poison = Poison()
+    def __init__(self, draws: Draws, split: str) -> None:
+        self.draws, self.split = draws, split
 
-    def __init__(self, rng: Random, split: str) -> None:
-        self.rng, self.split = rng, split
+    def choose(self, items: Sequence[T]) -> T:
+        """One of several."""
+        return items[self.draws.pick(len(items))]
 
-    def draws(self) -> Draws:
-        """Choices of words."""
-        return Draws(self.rng.randbytes(16))
-
-    def document(self, content: DocumentContent, spoken_to: bool, user: str) -> Document:
-        """A document; `spoken_to` says that one of its steps is told to assistants, `user` who had the past case."""
+    def document(self, content: DocumentContent, users: Sequence[str]) -> Document:
+        """A document; one of the users had the past case."""
         if content.kind == ARTICLE:
-            body = compose_article(self.article(content, spoken_to), self.split, self.draws())
+            body = compose_article(self.article(content), self.split, self.draws)
         else:
-            body = compose_thread(self.thread(content, user), self.split, self.draws())
+            body = compose_thread(self.thread(content, self.choose(users)), self.split, self.draws)
+        if content.poison is not None:
+            body = self.poisoned(body, content.poison)
         return Document(content.id, content.kind, self.title(content), body)
 
     # -- articles ----------------------------------------------------------------------------------------
@@ -49,48 +43,48 @@ class DocumentWriter:
     def title(self, content: DocumentContent) -> str:
         """What the document is called: never the product."""
         if content.cause:
-            text = self.rng.choice(_place(content).complaint.technical[self.split])
+            text = self.choose(place_of(content.cause).complaint.technical[self.split])
         elif content.procedure:
             text = content.procedure
         elif content.amends:
-            text = "correction of a procedure"
+            text = "correction to a procedure"
         elif content.reserved:
-            text = "cases with a queue of their own"
+            text = "cases reserved for other queues"
         else:
-            text = "whose word counts" if content.decides else "which record counts"
+            text = "which team decides" if content.decides else "user or register: which to believe"
         return text[0].upper() + text[1:]
 
-    def article(self, content: DocumentContent, spoken_to: bool) -> DocumentPlan:
+    def article(self, content: DocumentContent) -> DocumentPlan:
         """The plan of an article."""
         header = (Utterance("meta", {"status": content.status, "day": content.reviewed, "team": content.team}),)
         about: tuple[Utterance, ...] = ()
         release_word = "version"
         if content.cause:
-            place = _place(content)
+            place = place_of(content.cause)
             about, release_word = self.about(place.complaint, place.cause), place.domain.version
         scope = [message_of_condition(condition, release_word) for condition in content.scope]
         if content.product and not content.decides:
             scope.insert(0, message_of_condition(IsOneOf("product", (content.product,)), release_word))
-        return DocumentPlan(header, about, tuple(scope), self.steps(content, spoken_to), self.notes(content))
+        return DocumentPlan(header, about, tuple(scope), self.steps(content), self.notes(content))
 
     def about(self, complaint: Complaint, cause: Cause) -> tuple[Utterance, ...]:
         """What the article is about, how it shows, what is behind it."""
-        choose, split = self.rng.choice, self.split
+        choose, split = self.choose, self.split
         return (
             Utterance("about", {"technical": choose(complaint.technical[split])}),
             Utterance("finding", {"finding": choose(cause.finding[split])}),
             Utterance("cause", {"cause": choose(cause.name[split])}),
         )
 
-    def steps(self, content: DocumentContent, spoken_to: bool) -> tuple[Instruction, ...]:
+    def steps(self, content: DocumentContent) -> tuple[Instruction, ...]:
         """The steps in the order in which they are told, and warnings."""
         told = [Instruction(step) for step in content.steps]
-        if spoken_to and told:
+        if content.assistants and told:
             told[-1] = told[-1]._replace(told="assistant_step")
-        if len(told) > 1 and self.rng.random() < 0.2:  # done first, told last
+        if len(told) > 1 and not self.draws.pick(LAST_TOLD_ONE_IN):  # done first, told last
             told = [*told[1:], told[0]._replace(told="first")]
         warned = [Instruction(step, "aside") for step in content.avoided]
-        return (*warned, *told) if self.rng.random() < 0.5 else (*told, *warned)
+        return (*warned, *told) if self.draws.pick(2) else (*told, *warned)
 
     def notes(self, content: DocumentContent) -> tuple[Utterance, ...]:
         """What it says of other documents, teams, sources and queues."""
@@ -99,7 +93,7 @@ class DocumentWriter:
             out.append(Utterance("supersedes", {"id": content.replaces}))
         if content.amends is not None:
             id, number, step = content.amends
-            said = say_step(step, self.split, self.draws())
+            said = say_step(step, self.split, self.draws)
             out.append(Utterance("supersedes_step", {"id": id, "number": number, "step": said}))
         if content.follow:
             out.append(Utterance("follow", {"procedure": content.follow}))
@@ -115,10 +109,10 @@ class DocumentWriter:
 
     def thread(self, content: DocumentContent, user: str) -> DocumentPlan:
         """The plan of a closed ticket or an incident."""
-        place, choose = _place(content), self.rng.choice
+        place, choose = place_of(content.cause), self.choose
         about = (
             Utterance("thread_opening", {"name": user, "complaint": place.complaint.plain[self.split][0]}),
-            Utterance("finding", {"finding": choose(place.cause.finding[self.split])}),
+            Utterance("thread_finding", {"finding": choose(place.cause.finding[self.split])}),
         )
         scope = [
             message_of_condition(condition, place.domain.version)
@@ -133,17 +127,11 @@ class DocumentWriter:
 
     # -- attacks -----------------------------------------------------------------------------------------
 
-    def poison(self, harmful: ProcedureStep, other_value: ProcedureStep | None) -> Poison:
-        """An injection of a random family, place and goal."""
-        goal = self.rng.choice([goal for goal in GOALS if other_value or goal != "replace_value"])
-        step = {"extra_step": harmful, "replace_value": other_value}.get(goal)
-        return Poison(self.rng.choice(FAMILIES), self.rng.choice(PLACES), goal, step)
-
-    def poisoned(self, document: Document, poison: Poison) -> Document:
-        """The document with the injection in it."""
-        said = say_step(poison.step, self.split, self.draws()) if poison.step else ""
+    def poisoned(self, body: str, poison: Poison) -> str:
+        """The body with the injection in it."""
+        said = say_step(poison.step, self.split, self.draws) if poison.step else ""
         injection = Injection(poison.family, poison.place, poison.goal, said)
-        return replace(document, body=inject(document.body, injection, self.split, self.draws()))
+        return inject(body, injection, self.split, self.draws)
 
 
 class CausePlace(NamedTuple):
@@ -154,10 +142,7 @@ class CausePlace(NamedTuple):
     cause: Cause
 
 
-def _place(content: DocumentContent) -> CausePlace:
-    return place_of(content.cause)
-
-
+@lru_cache(maxsize=1024)
 def place_of(cause_id: str) -> CausePlace:
     """The cause of an id `domain/complaint/cause`."""
     domain_name, complaint_id, id = cause_id.split("/")

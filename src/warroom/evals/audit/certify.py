@@ -6,18 +6,19 @@ Each environment has its own checks. This module builds the incidents, collects 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import ClassVar, NamedTuple, TypedDict
 
 from warroom.core.env import Env
+from warroom.core.options import Options
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.evals.audit.outcomes import Progress
+from warroom.evals.audit.outcomes import NO_OPTIONS, Progress
 from warroom.evals.statistics import EstimateJson, share
 
 Checks = Mapping[str, Sequence[bool]]
 """By name, whether each item that a check concerns passes it: empty where it does not apply."""
-MAX_DEVIATION = 5.0
-"""Standard deviations that one noisy measurement can count for: a single outlier must not decide."""
 
 
 class AlternativeCause(NamedTuple):
@@ -76,16 +77,14 @@ def run_certify(
     seeds: Sequence[int],
     *,
     split: str = "dev",
-    options: Mapping[str, object] | None = None,
+    options: Options = NO_OPTIONS,
     progress: Progress = lambda count: None,
 ) -> list[CertificateRow]:
     """Certify incidents in full. `seeds` are indices into the split, `options` those of the environment."""
     rows = []
-    for tier in tiers:
-        for scenario in scenarios:
-            for k in seeds:
-                rows.append(certify(make(scenario, tier, seed_of(split, k), **(options or {})), scenario))
-                progress(1)
+    for tier, scenario, k in product(tiers, scenarios, seeds):
+        rows.append(certify(make(EpisodeSpec(scenario, tier, seed_of(split, k), options)), scenario))
+        progress(1)
     return rows
 
 

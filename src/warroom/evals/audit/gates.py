@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from warroom.core.rng import hash_bytes
+from warroom.core.spec import EpisodeSpec
+from warroom.evals.audit.outcomes import incidents
+from warroom.evals.statistics import Estimate
 
 Verdict = Literal["holds", "undecided", "fails", "reported"]
 PACKAGE = Path(__file__).parents[2]
 NORMAL_95 = 1.96
 ZERO = 1e-9
+LEAST_EVENTS = 20
+"""Incidents that must add to the whole of a ratio: of fewer its normal approximation promises too much."""
 
 
 class GateRow(NamedTuple):
@@ -55,13 +60,21 @@ class GateRow(NamedTuple):
         return {**self._asdict(), **ends, "verdict": self.verdict}
 
 
+class Interval(NamedTuple):
+    """A figure with its 95 % interval; an end that nothing is known of is infinite."""
+
+    value: float
+    lo: float
+    hi: float
+
+
 @dataclass(frozen=True)
 class Incidents:
     """What a gate is measured on: scenarios at one tier, and seeds of a split."""
 
     tier: str
-    scenarios: Sequence[str]
-    seeds: Sequence[int]
+    scenarios: tuple[str, ...]
+    seeds: tuple[int, ...]
     split: str
 
     @property
@@ -69,32 +82,51 @@ class Incidents:
         """How many there are."""
         return len(self.scenarios) * len(self.seeds)
 
+    @property
+    def specs(self) -> list[EpisodeSpec]:
+        """All of them: of each seed every scenario."""
+        return incidents(self.scenarios, self.tier, self.split, self.seeds)
+
+    @property
+    def causes(self) -> list[str]:
+        """The scenarios without the name of their environment."""
+        return [name.partition("/")[2] for name in self.scenarios]
+
+    def row(
+        self, gate: str, what: str, found: Interval, bar: float | None = None, *,
+        at_least: bool = False, part: str = "", n: int | None = None,
+    ) -> GateRow:  # fmt: skip
+        """A figure of these incidents, or of the `n` of them that count for it."""
+        return GateRow(gate, self.tier, what, part, self.count if n is None else n, *found, bar, at_least)
+
 
 Gate = Callable[[Incidents], list[GateRow]]
 """Measures one gate on incidents of one tier."""
 
 
-LEAST_EVENTS = 20
-"""Incidents that must add to the whole of a ratio: of fewer its normal approximation promises too much."""
+def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
+    """The sum of the parts over that of the wholes, incidents independent.
 
-
-class Ratio(NamedTuple):
-    """A ratio of two sums with its 95 % interval, the incidents independent."""
-
-    value: float
-    lo: float
-    hi: float
-
-
-def ratio(parts: Sequence[float], wholes: Sequence[float]) -> Ratio:
-    """The sum of the parts over that of the wholes; without limits where fewer than `LEAST_EVENTS` add to the whole."""
+    It has no limits where fewer than `LEAST_EVENTS` incidents add to the whole.
+    """
     whole = sum(wholes)
     value = sum(parts) / whole if whole else 0.0
     if sum([of != 0 for of in wholes]) < LEAST_EVENTS or not whole:
-        return Ratio(value, -inf, inf)
+        return Interval(value, -inf, inf)
     spread = sum([(part - value * of) ** 2 for part, of in zip(parts, wholes, strict=True)])
     margin = NORMAL_95 * sqrt(spread) / abs(whole)
-    return Ratio(value, value - margin, value + margin)
+    return Interval(value, value - margin, value + margin)
+
+
+def exact(value: float) -> Interval:
+    """A count, which no other draw of incidents would excuse."""
+    return Interval(value, value, value)
+
+
+def interval(estimate: Estimate) -> Interval:
+    """An estimate as a gate shows it."""
+    ends = -inf if estimate.lo is None else estimate.lo, inf if estimate.hi is None else estimate.hi
+    return Interval(estimate.mean, *ends)
 
 
 class GateFolder:

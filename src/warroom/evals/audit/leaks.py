@@ -6,16 +6,18 @@ declares what is secret, what is public and which answers must not differ.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from warroom.core.env import Env
+from warroom.core.options import Options
 from warroom.core.policy import PolicyFactory
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
-from warroom.envs import suite
+from warroom.envs import make, suite
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
-from warroom.evals.audit.outcomes import IncidentKey, build, incidents
+from warroom.evals.audit.outcomes import NO_OPTIONS, incidents
 from warroom.evals.audit.position_tests import PositionBias
 from warroom.policies import PolicySet, policy_set
 
@@ -50,16 +52,10 @@ class LeakRules:
     """A brief, tools or an error without what may differ from incident to incident."""
     graded_calls: Callable[[Env], Iterable[tuple[str, ToolCall]]]
     """(seat, call): the answers must not depend on whether the call is right."""
-    position_tests: tuple[Callable[[Sequence[IncidentKey]], PositionBias], ...] = ()
+    position_tests: tuple[Callable[[Sequence[EpisodeSpec]], PositionBias], ...] = ()
     """Tests of the positions of items that only the truth identifies."""
-    extra_checks: tuple[Callable[[Sequence[IncidentKey]], list[Leak]], ...] = ()
+    extra_checks: tuple[Callable[[Sequence[EpisodeSpec]], list[Leak]], ...] = ()
     """Checks of the environment's own."""
-    options: Mapping[str, object] = field(default_factory=dict)
-    """Options of the environment with which incidents are built."""
-
-    def make(self, incident: IncidentKey) -> Env:
-        """A fresh env of an incident."""
-        return build(incident, self.options)
 
 
 @dataclass(frozen=True)
@@ -84,9 +80,10 @@ def scan_leaks(
     *,
     suite_name: str = "full",
     split: str = "dev",
+    options: Options = NO_OPTIONS,
 ) -> LeakScan:
     """Scan every scenario of a suite at these tiers and seeds; every driver plays every incident."""
-    todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds)]
+    todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds, options)]
     drivers = (*rules.drivers, READER)
     shown = [text for incident in todo for driver in drivers for text in texts_of(rules, incident, driver)]
     checks = (compare_static, compare_errors, compare_replies)
@@ -108,9 +105,9 @@ class ObservedText(NamedTuple):
     seed: int
 
 
-def texts_of(rules: LeakRules, incident: IncidentKey, driver: str) -> list[ObservedText]:
+def texts_of(rules: LeakRules, incident: EpisodeSpec, driver: str) -> list[ObservedText]:
     """Everything observed in an episode beyond its briefs: text and structure of observations, results and errors."""
-    env = rules.make(incident)
+    env = make(incident)
     players = _driver(rules, env, driver)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     out = []
@@ -185,7 +182,7 @@ def scan_for_secrets(rules: LeakRules, shown: Sequence[ObservedText]) -> list[Le
 # -- texts that differ with the truth --------------------------------------------------------------------
 
 
-def compare_static(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
+def compare_static(rules: LeakRules, todo: Sequence[EpisodeSpec]) -> list[Leak]:
     """Briefs and tools: but for what is public of an incident they must be the same in all incidents of a tier."""
 
     def facts(env: Env) -> dict[str, str]:
@@ -195,16 +192,16 @@ def compare_static(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
             **{f"tools of {seat}": rules.public(str(brief.tools), env) for seat, brief in briefs.items()},
         }
 
-    return differing("static text", todo, facts, rules.options)
+    return differing("static text", todo, facts)
 
 
-def compare_errors(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
+def compare_errors(rules: LeakRules, todo: Sequence[EpisodeSpec]) -> list[Leak]:
     """Wrong calls: each seat must get the same error in all incidents of a tier, but for the closed lists."""
 
     def facts(env: Env) -> dict[str, str]:
         out = {}
         for call in rules.wrong_calls:
-            fresh = rules.make(coordinates(env))
+            fresh = make(env.spec)
             for seat in fresh.SEATS:
                 turn = fresh.step(call)
                 if turn.refused:
@@ -213,45 +210,35 @@ def compare_errors(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
                     )
         return out
 
-    return differing("error", todo, facts, rules.options)
+    return differing("error", todo, facts)
 
 
-def compare_replies(rules: LeakRules, todo: Sequence[IncidentKey]) -> list[Leak]:
+def compare_replies(rules: LeakRules, todo: Sequence[EpisodeSpec]) -> list[Leak]:
     """Declarations and actions: right and wrong ones must be answered in the same words."""
 
     def facts(env: Env) -> dict[str, str]:
         said: dict[str, set[str]] = {}
         for seat, call in rules.graded_calls(env):
-            said.setdefault(call.name, set()).add(_answer(rules, env, seat, call))
+            said.setdefault(call.name, set()).add(_answer(env, seat, call))
         return {name: str(sorted(texts)) for name, texts in said.items()}
 
-    return differing("notice", todo, facts, rules.options)
+    return differing("notice", todo, facts)
 
 
-def _answer(rules: LeakRules, env: Env, seat: str, call: ToolCall) -> str:
+def _answer(env: Env, seat: str, call: ToolCall) -> str:
     """The answer to `seat` in its first turn, without the call's own words."""
-    fresh = rules.make(coordinates(env))
+    fresh = make(env.spec)
     while fresh.seat != seat:
         fresh.step(fresh.brief(fresh.seat).noop_call)
     return without_call(fresh.step(call).result.render(), call, "...")
 
 
-def coordinates(env: Env) -> IncidentKey:
-    """The incident that an env was made of."""
-    return IncidentKey(env.spec.scenario, env.tier, env.seed)
-
-
-def differing(
-    check: str,
-    todo: Sequence[IncidentKey],
-    facts: Callable[[Env], Mapping[str, str]],
-    options: Mapping[str, object] | None = None,
-) -> list[Leak]:
+def differing(check: str, todo: Sequence[EpisodeSpec], facts: Callable[[Env], Mapping[str, str]]) -> list[Leak]:
     """Facts that are not the same in all incidents of one tier."""
     known: dict[tuple[str, str], str] = {}
     out = []
     for incident in todo:
-        for name, fact in facts(build(incident, options)).items():
+        for name, fact in facts(make(incident)).items():
             usual = known.setdefault((incident.tier, name), fact)
             if fact != usual:
                 where = f"{incident.scenario} {incident.tier} {format_seed(incident.seed)}, {name}"

@@ -1,12 +1,14 @@
 """Many policies on many incidents with only the outcomes kept: what audits and searches count."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from warroom.core.env import Env
+from warroom.core.options import Options
 from warroom.core.processes import worker_pool
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.policies import PolicySet
@@ -16,14 +18,7 @@ CHUNK = 4
 Progress = Callable[[int], None]
 """Called with the number of episodes that have just been played."""
 Environment = TypeVar("Environment", bound=Env)
-
-
-class IncidentKey(NamedTuple):
-    """The coordinates of one incident."""
-
-    scenario: str
-    tier: str
-    seed: int
+NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +44,7 @@ class IncidentOutcome:
     """The result of one candidate on one incident."""
 
     candidate: str
-    incident: IncidentKey
+    incident: EpisodeSpec
     points: float
     score: float
     ceiling: float
@@ -61,14 +56,11 @@ class IncidentOutcome:
     """Whether every call that was accepted only waited or looked."""
 
 
-def incidents(scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int]) -> list[IncidentKey]:
-    """Every scenario at every seed of the split."""
-    return [IncidentKey(scenario, tier, seed_of(split, k)) for k in seeds for scenario in scenarios]
-
-
-def build(incident: IncidentKey, options: Mapping[str, object] | None = None) -> Env:
-    """A fresh environment of an incident."""
-    return make(incident.scenario, incident.tier, incident.seed, **(options or {}))
+def incidents(
+    scenarios: Sequence[str], tier: str, split: str, seeds: Sequence[int], options: Options = NO_OPTIONS
+) -> list[EpisodeSpec]:
+    """Every scenario at every seed of the split, with these options of the environment."""
+    return [EpisodeSpec(scenario, tier, seed_of(split, k), options) for k in seeds for scenario in scenarios]
 
 
 def narrowed(env: Env, kind: type[Environment]) -> Environment:
@@ -88,12 +80,11 @@ def play_out(env: Environment, policy_set: PolicySet) -> Environment:
 def play_episode(
     candidate: str,
     policy_set: PolicySet,
-    incident: IncidentKey,
+    incident: EpisodeSpec,
     outcome_rules: OutcomeRules,
-    options: Mapping[str, object] | None = None,
 ) -> IncidentOutcome:
     """Play one incident to its end and keep its outcome only: many times faster than a full record."""
-    env = build(incident, options)
+    env = make(incident)
     policies = {seat: policy_set.seat(env, seat) for seat in env.SEATS}
     passive = True
     while not env.done:
@@ -108,21 +99,17 @@ def play_episode(
 
 def play_all(
     candidates: Sequence[Candidate],
-    todo: Sequence[IncidentKey],
+    todo: Sequence[EpisodeSpec],
     outcome_rules: OutcomeRules,
     *,
     workers: int = 1,
     progress: Progress = lambda count: None,
-    options: Mapping[str, object] | None = None,
 ) -> list[IncidentOutcome]:
-    """Every candidate on every incident, in the order of `todo` whatever the number of processes.
-
-    `options` are passed to the environment of every incident.
-    """
+    """Every candidate on every incident, in the order of `todo` whatever the number of processes."""
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers}")
     chunks = [todo[start : start + CHUNK] for start in range(0, len(todo), CHUNK)]
-    chunk_play = partial(_play_chunk, candidates, outcome_rules=outcome_rules, options=options)
+    chunk_play = partial(_play_chunk, candidates, outcome_rules=outcome_rules)
     if workers == 1 or len(chunks) < 2:
         played = []
         for chunk in chunks:
@@ -135,21 +122,20 @@ def play_all(
 
 def _play_chunk(
     candidates: Sequence[Candidate],
-    chunk: Sequence[IncidentKey],
+    chunk: Sequence[EpisodeSpec],
     outcome_rules: OutcomeRules,
-    options: Mapping[str, object] | None,
 ) -> list[IncidentOutcome]:
     policy_sets = [(candidate.name, candidate.make()) for candidate in candidates]
     return [
-        play_episode(name, policy_set, incident, outcome_rules, options)
+        play_episode(name, policy_set, incident, outcome_rules)
         for incident in chunk
         for name, policy_set in policy_sets
     ]
 
 
 def _in_processes(
-    play: Callable[[Sequence[IncidentKey]], list[IncidentOutcome]],
-    chunks: Sequence[Sequence[IncidentKey]],
+    play: Callable[[Sequence[EpisodeSpec]], list[IncidentOutcome]],
+    chunks: Sequence[Sequence[EpisodeSpec]],
     workers: int,
     progress: Progress,
 ) -> list[list[IncidentOutcome]]:

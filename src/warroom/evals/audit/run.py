@@ -1,14 +1,15 @@
 """The audit: the scores of policies that ignore the evidence, compared with the bars."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from math import inf
 
+from warroom.core.options import Options
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import format_seed, parse_split
 from warroom.core.types import ToolCall
-from warroom.envs import suite
+from warroom.envs import make, suite
 from warroom.evals.audit.bars import (
     BARS,
     BASELINE_POLICY,
@@ -19,9 +20,9 @@ from warroom.evals.audit.bars import (
     paid_although_void,
     verdicts,
 )
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, exact, interval
 from warroom.evals.audit.leaks import scan_leaks
-from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, build, incidents, play_all
+from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
 from warroom.evals.statistics import Estimate, mean, share
@@ -42,8 +43,8 @@ class Audit:
     split: str
     suite: str
     seeds: tuple[int, ...]
-    options: Mapping[str, object]
-    """Options of the environment."""
+    options: Options
+    """Those of the environment."""
     bars: tuple[str, ...]
     """The bars of `BARS` that hold here."""
     summaries: tuple[PolicySummary, ...]
@@ -59,7 +60,7 @@ class Audit:
             "split": self.split,
             "suite": self.suite,
             "seeds": list(self.seeds),
-            "options": dict(self.options),
+            "options": self.options.to_json(),
             "bars": {bar: BARS[bar] for bar in self.bars},
             "rows": [_row_json(summary) for summary in self.summaries],
             "violations": [violation._asdict() for violation in self.violations],
@@ -92,10 +93,8 @@ def run_audit(
     for tier in tiers:
         scripts = search(audit_spec, tier, budget or SearchBudget(), workers, progress)
         candidates = [*_listed_candidates(audit_spec), *[candidate(audit_spec.env, script) for script in scripts]]
-        todo = incidents(scenarios, tier, split, seeds)
-        outcomes = play_all(
-            candidates, todo, audit_spec.outcome_rules, workers=workers, progress=progress, options=audit_spec.options
-        )
+        todo = incidents(scenarios, tier, split, seeds, audit_spec.options)
+        outcomes = play_all(candidates, todo, audit_spec.outcome_rules, workers=workers, progress=progress)
         played = _by_candidate(outcomes)
         rows = [_policy_summary(audit_spec, tier, name, outcomes) for name, outcomes in played.items()]
         summaries += rows
@@ -106,7 +105,7 @@ def run_audit(
             violations += above_ceiling(row, played[row.policy])
             if row.policy in audit_spec.exploits and audit_spec.exploits[row.policy].voids_credit:
                 violations += paid_although_void(row, played[row.policy])
-        violations += _repeated_payment_violations(audit_spec, incidents(scenarios, tier, split, seeds[:1]))
+        violations += _repeated_payment_violations(audit_spec, todo[: len(scenarios)])
     return Audit(
         audit_spec.env, split, suite_name, tuple(seeds), audit_spec.options, audit_spec.bars,
         summaries=tuple(summaries), violations=tuple(violations), within_chance=tuple(chance),
@@ -156,11 +155,11 @@ def _policy_summary(
     kind = _kind(audit_spec, policy)
     return PolicySummary(
         tier, policy, kind, description, len(outcomes),
-        points=_mean([o.points for o in outcomes]),
-        points_wrong=_mean([o.points for o in wrong]),
-        score=_mean([o.score for o in outcomes]),
-        solved=_share([o.solved for o in outcomes]),
-        solved_wrong=_share([o.solved for o in wrong]),
+        points=mean([o.points for o in outcomes]),
+        points_wrong=mean([o.points for o in wrong]),
+        score=mean([o.score for o in outcomes]),
+        solved=share([o.solved for o in outcomes]),
+        solved_wrong=share([o.solved for o in wrong]),
         passive=all(o.passive for o in outcomes),
         mostly_solved=_mostly_solved(outcomes) if kind in ("naive", "degenerate", "searched") else {},
     )  # fmt: skip
@@ -171,14 +170,6 @@ def _mostly_solved(outcomes: Sequence[IncidentOutcome]) -> dict[str, float]:
     for outcome in outcomes:
         solved[outcome.incident.scenario].append(outcome.solved)
     return {name: sum(found) / len(found) for name, found in solved.items() if sum(found) >= SOLVED_SHARE * len(found)}
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    return mean(values, range(len(values)))
-
-
-def _share(values: Sequence[bool]) -> Estimate:
-    return share(values, range(len(values)))
 
 
 # -- as gates ---------------------------------------------------------------------------------------------
@@ -193,30 +184,31 @@ def policies_gate(
     )
     bar = 0.0 if "negative" in found.bars else None
     points = [
-        GateRow("policies", row.tier, row.policy, "", row.n, row.points.mean, *_ends(row.points),
-                bar if row.kind in ("naive", "degenerate", "searched") else None)
+        asked.row("policies", row.policy, interval(row.points),
+                  bar if row.kind in ("naive", "degenerate", "searched") else None, n=row.n)
         for row in found.summaries
     ]  # fmt: skip
     missed = [(violation, 1.0) for violation in found.violations if violation.bar != "negative"]
     missed += [(violation, 0.0) for violation in found.within_chance if violation.bar != "negative"]
     return points + [
-        GateRow("policies", asked.tier, f"{v.policy} {BARS[v.bar]}: {v.detail}", "", asked.count, 1.0, lo, 1.0, 0.0)
-        for v, lo in missed
+        asked.row("policies", f"{v.policy} {BARS[v.bar]}: {v.detail}", Interval(1.0, lo, 1.0), 0.0) for v, lo in missed
     ]
-
-
-def _ends(estimate: Estimate) -> tuple[float, float]:
-    return (-inf if estimate.lo is None else estimate.lo, inf if estimate.hi is None else estimate.hi)
 
 
 def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list[GateRow]:
     """Leaks of the truth into texts: there may be none."""
     scan = scan_leaks(
-        audit_spec.leaks, audit_spec.env, [asked.tier], asked.seeds, suite_name=suite_name, split=asked.split
+        audit_spec.leaks,
+        audit_spec.env,
+        [asked.tier],
+        asked.seeds,
+        suite_name=suite_name,
+        split=asked.split,
+        options=audit_spec.options,
     )
-    rows = [GateRow("leaks", asked.tier, f"texts read: {scan.texts}", "", scan.episodes, 0.0, 0.0, 0.0, 0.0)]
+    rows = [asked.row("leaks", f"texts read: {scan.texts}", exact(0.0), 0.0, n=scan.episodes)]
     return rows + [
-        GateRow("leaks", asked.tier, f"{check}: {where}: {detail}", "", scan.episodes, 1.0, 1.0, 1.0, 0.0)
+        asked.row("leaks", f"{check}: {where}: {detail}", exact(1.0), 0.0, n=scan.episodes)
         for check, where, detail in scan.leaks
     ]
 
@@ -224,7 +216,7 @@ def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list
 # -- repeated credits -----------------------------------------------------------------------------------
 
 
-def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[IncidentKey]) -> list[Violation]:
+def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[EpisodeSpec]) -> list[Violation]:
     return [
         Violation(
             "paid once",
@@ -234,15 +226,13 @@ def _repeated_payment_violations(audit_spec: AuditSpec, todo: Sequence[IncidentK
         )
         for name in REPEATED_POLICIES
         for incident in todo
-        for detail in repeated_payments(policy_set(audit_spec.env, name), incident, audit_spec.options)
+        for detail in repeated_payments(policy_set(audit_spec.env, name), incident)
     ]
 
 
-def repeated_payments(
-    players: PolicySet, incident: IncidentKey, options: Mapping[str, object] | None = None
-) -> list[str]:
+def repeated_payments(players: PolicySet, incident: EpisodeSpec) -> list[str]:
     """Terms that rise when a rewarded call is repeated, in the seat's next turn or after the end: none may."""
-    env = build(incident, options)
+    env = make(incident)
     policies = {seat: players.seat(env, seat) for seat in env.SEATS}
     again, found, paid = dict[str, ToolCall](), list[str](), env.points()
     while not env.done:

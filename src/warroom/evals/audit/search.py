@@ -11,10 +11,11 @@ from random import Random
 from statistics import fmean
 
 from warroom.core.rng import stream
+from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training
 from warroom.envs import suite
 from warroom.evals.audit.exploits import NOTHING, Script, ScriptSpace
-from warroom.evals.audit.outcomes import Candidate, IncidentKey, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
 from warroom.evals.audit.spec import AuditSpec, script_policy_set
 
 OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
@@ -66,11 +67,9 @@ def search(
 ) -> list[Script]:
     """The best scripts of each objective on training incidents of a tier, without duplicates."""
     found: list[Script] = []
-    play = partial(
-        play_all, outcome_rules=audit_spec.outcome_rules, workers=workers, progress=progress, options=audit_spec.options
-    )
+    play = partial(play_all, outcome_rules=audit_spec.outcome_rules, workers=workers, progress=progress)
     for objective in OBJECTIVES:
-        successive_halving = partial(_successive_halving, play, audit_spec.env, tier, objective, budget=budget)
+        successive_halving = partial(_successive_halving, play, audit_spec, tier, objective, budget=budget)
         rng = stream(0, "script search", tier, objective)
         first = successive_halving(draw_scripts(audit_spec.scripts, rng, budget.scripts))
         near = [
@@ -81,8 +80,8 @@ def search(
 
 
 def _successive_halving(
-    play: Callable[[Sequence[Candidate], Sequence[IncidentKey]], list[IncidentOutcome]],
-    env: str,
+    play: Callable[[Sequence[Candidate], Sequence[EpisodeSpec]], list[IncidentOutcome]],
+    audit_spec: AuditSpec,
     tier: str,
     objective: str,
     scripts: Sequence[Script],
@@ -90,10 +89,11 @@ def _successive_halving(
     budget: SearchBudget,
 ) -> list[Script]:
     """Successive halving (Jamieson and Talwalkar 2016) that keeps one in four; the finalists, best first."""
-    scenarios, value = for_training(suite(env, "full")), OBJECTIVES[objective]
+    env, value = audit_spec.env, OBJECTIVES[objective]
+    scenarios = for_training(suite(env, "full"))
     remaining, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
     for rung in budget.rungs:
-        todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung))
+        todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung), audit_spec.options)
         for outcome in play([candidate(env, script) for script in remaining], todo):
             points[outcome.candidate].append(value(outcome))
         begin += rung

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from warroom.core.errors import UnknownName
+from warroom.core.options import Options
 from warroom.envs import environments
 from warroom.evals.audit.certify import Certifier
 from warroom.evals.audit.exploits import ExploitPolicy, Script, ScriptSpace, policy_set_of
 from warroom.evals.audit.gates import Gate
 from warroom.evals.audit.leaks import LeakRules
-from warroom.evals.audit.outcomes import OutcomeRules
+from warroom.evals.audit.outcomes import NO_OPTIONS, OutcomeRules
 from warroom.policies import PolicySet
 
 QUICK_GATES = frozenset({"shortcuts"})
@@ -35,8 +36,8 @@ class AuditSpec:
     certify: Certifier
     gates: Mapping[str, Gate] = field(default_factory=dict)
     """What has to hold besides, by name; `QUICK_GATES` are measured in every audit, all of them in a full one."""
-    options: Mapping[str, object] = field(default_factory=dict)
-    """Options of the environment with which incidents are built."""
+    options: Options = NO_OPTIONS
+    """Those of the environment with which incidents are built."""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -44,7 +45,7 @@ class AuditSpec:
         return environments()[self.env].seats
 
 
-def find_audit_spec(env: str, options: Mapping[str, object] | None = None) -> AuditSpec:
+def find_audit_spec(env: str, options: Options = NO_OPTIONS) -> AuditSpec:
     """The audit of an environment, under options; a `ValueError` for one that has none."""
     if env not in environments():
         raise UnknownName("environment", env, environments())
@@ -52,7 +53,7 @@ def find_audit_spec(env: str, options: Mapping[str, object] | None = None) -> Au
     if importlib.util.find_spec(module) is None:
         raise ValueError(f"the environment {env!r} has no audit spec; write it: {module}")
     found: AuditSpec = importlib.import_module(module).AUDIT_SPEC
-    return replace(found, options=options, leaks=replace(found.leaks, options=options)) if options else found
+    return replace(found, options=options)
 
 
 def degenerate_policy_set(env: str, name: str) -> PolicySet:

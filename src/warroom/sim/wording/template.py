@@ -48,7 +48,10 @@ class ValueForm(NamedTuple):
     def show(self, value: object, split: str, first: int) -> str:
         """The value in the first way, or the next one that fits it."""
         ways = self.shows[split]
-        for way in (*ways[first:], *ways[:first]):
+        text = ways[first](value)
+        if text is not None:
+            return text
+        for way in (*ways[first + 1 :], *ways[:first]):
             text = way(value)
             if text is not None:
                 return text
@@ -144,19 +147,22 @@ class TextTemplate:
 
     def render(self, values: Mapping[str, object], split: str, draws: Draws) -> str:
         """The text for these values; a slot whose value is None counts as not given."""
-        return "".join(self._write(self.parts, values, _Style(split, draws, {})))
+        out: list[str] = []
+        self._write(self.parts, values, _Style(split, draws, {}), out)
+        return "".join(out)
 
-    def _write(self, parts: Parts, values: Mapping[str, object], style: _Style) -> Iterator[str]:
+    def _write(self, parts: Parts, values: Mapping[str, object], style: _Style, out: list[str]) -> None:
         for part in parts:
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, Slot):
+            if type(part) is str:
+                out.append(part)
+            elif type(part) is Slot:
                 form = self._forms[part.form]
-                yield form.show(values[part.name], style.split, style.first(part.form, form))
+                first = style.first(part.form, form) if len(form.shows[style.split]) > 1 else 0
+                out.append(form.show(values[part.name], style.split, first))
             elif isinstance(part, Alternatives):
-                yield from self._write(part.options[style.draws.pick(len(part.options))], values, style)
+                self._write(part.options[style.draws.pick(len(part.options))], values, style, out)
             elif all(values.get(name) is not None for name in part.needs):
-                yield from self._write(part.body, values, style)
+                self._write(part.body, values, style, out)
 
     @cached_property
     def _reader(self) -> "tuple[re.Pattern[str], tuple[Slot, ...]]":

@@ -335,18 +335,15 @@ def _ground_of(known: Knowledge, cause: SuspectChange, signer: str) -> Ground | 
     row, content = cause.row, known.contents[cause.id]
     if signer not in known.charters:
         return None
-    arrival = known.arrivals.get(cause.id)
-    landed = arrival.landed if arrival is not None else row.landed if row is not None else 0
-    asked = landed if row is None else row.asked + landed - row.landed
+    told = known.arrivals.get(cause.id) or row
+    assert told is not None
     change = Change(
         cause.id, cause.family, cause.service, content.part, content.harm, content.target, content.old, content.new, (),
-        asked, landed, signer, signer, row and row.approval, row and row.statement,
+        told.asked, told.landed, signer, signer, row and row.approval, row and row.statement,
     )  # fmt: skip
     found = breaches(
         change, known.charters[signer], known.approvals[cause.service], known.calendar or (), KnownSeries(known)
     )
-    if row is None:
-        found = tuple([ground for ground in found if ground != "out_of_window"])
     return found[0] if found else None
 
 

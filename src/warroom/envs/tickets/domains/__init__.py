@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from warroom.core.types import JsonObject
+from warroom.sim.wording.forms import SPLITS
 
-SPLITS = ("train", "dev", "test")
 ACTIONS = (
     "add", "clear", "close", "copy", "disconnect", "export", "install", "move", "pause", "reconnect", "remove",
     "renew", "replace", "reset", "restart", "restore", "resume", "rotate", "unlock", "update", "verify",

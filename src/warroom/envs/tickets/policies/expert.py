@@ -16,7 +16,7 @@ from warroom.envs.tickets.policies.notes import (
     read_ticket,
 )
 from warroom.envs.tickets.reference import instructions
-from warroom.envs.tickets.rules import FactValue, MissingFact
+from warroom.envs.tickets.rules import FactValue, MissingFact, Version
 from warroom.envs.tickets.views import (
     OpenedDocument,
     RegisterEntries,
@@ -30,8 +30,10 @@ from warroom.envs.tickets.writer import place_of
 SURE, FAIRLY_SURE, UNSURE = 0.98, 0.9, 0.3
 """Confidence in what one document alone gives or a policy says; in that there is none; and where something that
 decides was not understood."""
-OPENED = {"search_kb": 8, "search_tickets": 3, "search_incidents": 3}
+OPENED = {"search_kb": 8, "search_tickets": 5, "search_incidents": 5}
 """Documents of each collection that it opens at most: turns are counted."""
+OPENED_FOLLOWING = 4
+"""Documents that it opens of a procedure that comes last, or of the team that decides."""
 POLICY_QUERY = "cases with a queue of their own"
 SOURCE_QUERY = "which record counts"
 DECIDES_QUERY = "whose word counts"
@@ -113,8 +115,8 @@ class Findings:
             return {}
         facts = facts_in(assets[0].fields, self.entries, self.notes.writer)
         facts |= {name: int(text) for name, text in self.replies.items()}
-        if self.source() == "user" and self.notes.version:
-            facts["version"] = self.notes.version
+        if self.source() == "user" and self.said():
+            facts["version"] = self.said()
         return facts
 
     def to_follow(self) -> list[str]:
@@ -123,9 +125,19 @@ class Findings:
         found = [content for content in self.contents.values() if content.cause == cause and content.follow]
         return sorted({content.follow for content in found if _may_apply(content, facts)})
 
+    def said(self) -> Version:
+        """The release that the ticket gives: by its number, or by the day on which it came out."""
+        assets, day = self.assets(), self.notes.released
+        if self.notes.version or day is None or not assets:
+            return self.notes.version
+        known = [entry.fields for entry in self.entries if entry.register == "releases"]
+        found = [row["version"] for row in known if row["released"] == day.isoformat()
+                 and row["product"] == assets[0].fields["product"]]  # fmt: skip
+        return tuple(map(int, found[0].split("."))) if found else ()
+
     def disputed(self) -> bool:
         """Whether the user and the register give different releases."""
-        assets, said = self.assets(), self.notes.version
+        assets, said = self.assets(), self.said()
         return bool(said and assets and facts_in(assets[0].fields, (), "")["version"] != said)
 
     def source(self) -> str:
@@ -146,7 +158,7 @@ class Findings:
     ) -> Settlement:
         """With the rule on records among what decides, where the other release would come to something else."""
         registered = facts_in(self.assets()[0].fields, (), "")["version"]
-        other = registered if facts["version"] == self.notes.version else self.notes.version
+        other = registered if facts["version"] == self.said() else self.said()
         if settle(contents, {**facts, "version": other}, self.notes.cause).facts == found.facts:
             return found
         word = self.notes.domain.version if self.notes.domain else ""
@@ -199,19 +211,31 @@ def investigate(findings: Findings) -> Calls:
     """The calls that find out what a ticket turns on, one after another."""
     yield from _find_asset(findings)
     yield from _look_up(findings, "people", findings.notes.writer)
+    if findings.notes.released is not None:
+        yield from _look_up(findings, "releases", findings.notes.released.isoformat())
     yield from _search(findings, "search_kb", POLICY_QUERY, 1)
     if findings.disputed():
         word = findings.notes.domain.version if findings.notes.domain else ""
         yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
     yield from _search(findings, "search_kb", _query(findings), OPENED["search_kb"])
-    yield from _missing(findings)
+    yield from _last_procedures(findings)
     if findings.settlement().queue:
         return
-    if findings.settlement().escalate:  # no article holds: a past case may
-        for search in ("search_tickets", "search_incidents"):
+    for search in ("search_tickets", "search_incidents"):
+        if findings.settlement().escalate:  # no article holds: a past case may
             yield from _search(findings, search, _query(findings), OPENED[search])
-        yield from _missing(findings)
+            yield from _missing(findings)
     yield from _search_more(findings)
+
+
+def _last_procedures(findings: Findings) -> Calls:
+    """The procedures that documents which hold end with, as the asset's site has them."""
+    yield from _missing(findings)
+    assets = findings.assets()
+    site = assets[0].fields["site"] if assets else findings.notes.site
+    for procedure in findings.to_follow():
+        yield from _search(findings, "search_kb", f"{procedure} {site}", OPENED_FOLLOWING)
+    yield from _missing(findings)
 
 
 def _look_up(findings: Findings, register: str, key: str) -> Calls:
@@ -269,17 +293,17 @@ def _search(findings: Findings, search: str, query: str, most: int) -> Calls:
 
 
 def _search_more(findings: Findings) -> Calls:
-    """What speaks of the procedure that seems right: corrections, what replaces it, whose word counts."""
-    for procedure in findings.to_follow():
-        yield from _search(findings, "search_kb", procedure, 2)
-        yield from _missing(findings)
+    """What speaks of the procedure that seems right: corrections, what replaces it, other teams' procedures."""
+    assets = findings.assets()
+    product = assets[0].fields["product"] if assets else findings.notes.product
     found = findings.settlement()
     if found.gold:
         yield from _search(findings, "search_kb", found.gold[0], 2)
-    if found.choices > 1:
-        assets = findings.assets()
-        product = assets[0].fields["product"] if assets else findings.notes.product
         yield from _search(findings, "search_kb", f"{DECIDES_QUERY} {product}", 2)
+        decides = {content.decides for content in findings.contents.values() if content.product == product} - {""}
+        if decides and findings.contents[found.gold[0]].team not in decides:
+            yield from _search(findings, "search_kb", f"{' '.join(decides)} {_query(findings)}", OPENED_FOLLOWING)
+        yield from _last_procedures(findings)
 
 
 def _missing(findings: Findings) -> Calls:

@@ -34,6 +34,8 @@ class TicketNotes(NamedTuple):
     site: str = ""
     product: str = ""
     version: Version = ()
+    released: date | None = None
+    """The day on which the release came out, if it is given by that."""
     writer: str = ""
     """The name of who wrote it."""
 
@@ -72,10 +74,12 @@ def read_ticket(text: str) -> TicketNotes:
             values |= reading.values
     others = {str(value) for reading in found if reading.kind.startswith("remark") for value in reading.values.values()}
     version = values.get("version", ())
+    released = next((reading.values["day"] for reading in found if reading.kind == "version_day"), None)
     return TicketNotes(
         meaning("complaint", values.get("complaint", "")), meaning("clue", values.get("clue", "")),
         str(values.get("tag", "")), str(values.get("nickname", "")), str(values.get("site", "")),
-        str(values.get("product", "")), version if isinstance(version, tuple) else (), writer_of(text, others),
+        str(values.get("product", "")), version if isinstance(version, tuple) else (),
+        released if isinstance(released, date) else None, writer_of(text, others),
     )  # fmt: skip
 
 
@@ -104,7 +108,8 @@ def read_document(document: OpenedDocument) -> DocumentContent:
     steps = _steps(readings)
     if content.amends is None and not content.cause and steps:
         content = content._replace(procedure=document.title.lower())
-    return content._replace(steps=steps, avoided=_told(readings, -1))
+    spoken_to = any(reading.kind == "assistant_step" for reading in readings)
+    return content._replace(steps=steps, avoided=_told(readings, -1), assistants=spoken_to)
 
 
 def _kind(id: str) -> str:

@@ -7,9 +7,11 @@ from warroom.envs.tickets.rules import ProcedureStep
 from warroom.envs.tickets.wording.grammar import kinds, write
 from warroom.envs.tickets.wording.layout import (
     ARTICLE_LABELS,
+    DATELINE,
     JOINED,
     MANNERS,
     ORDERS,
+    REUSE,
     SPEAKERS,
     ArticleLabels,
     Manner,
@@ -33,7 +35,7 @@ class DocumentPlan(NamedTuple):
     header: tuple[Utterance, ...] = ()
     """`meta` of an article; nothing for a thread."""
     about: tuple[Utterance, ...] = ()
-    """`about`, `finding`, `cause` of an article; `thread_opening`, `thread_clue` of a thread."""
+    """`about`, `finding`, `cause` of an article; `thread_opening`, `thread_finding` of a thread."""
     scope: tuple[Utterance, ...] = ()
     steps: tuple[Instruction, ...] = ()
     notes: tuple[Utterance, ...] = ()
@@ -66,8 +68,10 @@ def compose_ticket(messages: Sequence[Utterance], name: str, split: str, draws: 
     """A ticket by a person of that name: these messages in the order and manner of one writer."""
     pen, manner = Pen(split, draws), MANNERS[draws.pick(len(MANNERS))]
     order = ORDERS[draws.pick(len(ORDERS))]
-    ordered = sorted(messages, key=lambda each: order.index(each.kind))
-    return GENRES[draws.pick(len(GENRES))](pen, manner, ordered, name)
+    dated = [each for each in messages if each.kind == DATELINE]
+    ordered = sorted([each for each in messages if each not in dated], key=lambda each: order.index(each.kind))
+    text = GENRES[draws.pick(len(GENRES))](pen, manner, ordered, name)
+    return "\n".join([*[line.removesuffix(".") for line in pen.messages(dated)], text])
 
 
 def _story(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
@@ -144,10 +148,9 @@ def _pair(first: Utterance, others: Sequence[Utterance]) -> _Pair | None:
 
 
 def _with_asides(pen: Pen, manner: Manner, said: list[str]) -> list[str]:
-    """Sentences with what a writer of this manner says besides."""
-    if pen.chance(manner.grumbles):
-        said.insert(pen.draws.pick(len(said) + 1), pen.say("mood"))
-    return [*said, *_plea(pen, manner)]
+    """Sentences with what a writer of this manner says besides, at the end."""
+    mood = [pen.say("mood")] if pen.chance(manner.grumbles) else []
+    return [*said, *mood, *_plea(pen, manner)]
 
 
 def _plea(pen: Pen, manner: Manner) -> list[str]:
@@ -264,13 +267,13 @@ def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
     """A closed ticket or an incident as a thread, with or without the names of those who write."""
     parts = _parts(plan, Pen(split, draws))
     person, desk, expert = SPEAKERS[split]
+    scope = [f"{REUSE}: {line}" for line in parts.scope]
     if draws.pick(2):
-        return "\n".join([*parts.header, *parts.about, *parts.scope, *parts.steps, *parts.notes])
-    told = [person if each.kind.startswith("thread_") else desk for each in plan.about]
+        return "\n".join([*parts.header, *parts.about, *parts.steps, *parts.notes, *scope])
+    told = [person if each.kind == "thread_opening" else desk for each in plan.about]
     asked = [expert if k % 2 else desk for k in range(len(parts.steps))]
     return "\n".join([
         *parts.header, *[f"{who}> {line}" for who, line in zip(told, parts.about, strict=True)],
-        *[f"{desk}> {line}" for line in parts.scope],
         *[f"{who}> {line}" for who, line in zip(asked, parts.steps, strict=True)],
-        *[f"{desk}> {line}" for line in parts.notes],
+        *[f"{desk}> {line}" for line in (*parts.notes, *scope)],
     ])  # fmt: skip

@@ -5,45 +5,48 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from fractions import Fraction
 
+from warroom.envs.tickets.names import FIRST, LAST
 from warroom.envs.tickets.records import release
 from warroom.sim.wording.forms import SPLITS, form
 from warroom.sim.wording.template import ValueForm
 
 ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "add": ("add", "create", "insert"),
-    "clear": ("clear", "empty", "purge", "flush", "wipe"),
-    "close": ("close", "shut"),
-    "copy": ("copy", "duplicate"),
-    "disconnect": ("disconnect", "unplug", "detach"),
-    "export": ("export", "save"),
-    "install": ("install", "deploy"),
-    "move": ("move", "relocate", "transfer"),
+    "add": ("add", "create", "set up", "insert"),
+    "clear": ("clear", "purge", "clear out", "empty", "flush", "wipe"),
+    "close": ("close", "close", "close", "shut"),
+    "copy": ("copy", "duplicate", "make a copy of"),
+    "disconnect": ("disconnect", "detach", "disconnect", "unplug"),
+    "export": ("export", "save", "export"),
+    "install": ("install", "deploy", "install"),
+    "move": ("move", "transfer", "relocate"),
     "pause": ("pause", "suspend", "halt"),
-    "reconnect": ("reconnect", "reattach", "plug in again"),
-    "remove": ("remove", "delete", "uninstall", "take out"),
-    "renew": ("renew", "reissue", "refresh"),
-    "replace": ("replace", "exchange", "swap", "swap out"),
-    "reset": ("reset", "zero", "reinitialise", "reinitialize"),
-    "restart": ("restart", "reboot", "relaunch", "power-cycle"),
-    "restore": ("restore", "recover", "bring back"),
-    "resume": ("resume", "continue", "unpause"),
-    "rotate": ("rotate", "roll over", "cycle"),
+    "reconnect": ("reconnect", "reattach", "reconnect", "plug in again"),
+    "remove": ("remove", "delete", "get rid of", "uninstall", "take out"),
+    "renew": ("renew", "refresh", "reissue"),
+    "replace": ("replace", "replace", "swap out", "exchange", "swap"),
+    "reset": ("reset", "reinitialise", "reset", "zero", "reinitialize"),
+    "restart": ("restart", "relaunch", "restart", "reboot", "power-cycle"),
+    "restore": ("restore", "restore", "bring back", "recover"),
+    "resume": ("resume", "continue", "resume", "unpause"),
+    "rotate": ("rotate", "cycle", "roll over"),
     "unlock": ("unlock", "unblock", "release"),
-    "update": ("update", "upgrade", "bring up to date"),
-    "verify": ("verify", "check", "confirm"),
+    "update": ("update", "update", "update", "upgrade", "bring up to date"),
+    "verify": ("verify", "confirm", "check"),
 }
-"""Words that mean the same action, as articles write it and as the grader takes it."""
+"""Words that mean the same action: as train, dev and test write it, and then others that the grader takes as well.
+
+A word that does not go with every object of the tables ("upgrade the zone record") is only taken, never written."""
 ROLES: Mapping[str, Mapping[str, str]] = {
     "train": {"manager": "the user's manager", "owner": "the product owner", "lead": "the site lead"},
     "dev": {"manager": "the line manager of the user", "owner": "whoever owns the product",
             "lead": "the head of the site"},
-    "test": {"manager": "the superior of the person affected", "owner": "the owner listed for the product",
+    "test": {"manager": "the requester's line manager", "owner": "the registered product owner",
              "lead": "the person in charge of the site"},
 }  # fmt: skip
 EVENTS: Mapping[str, Mapping[str, str]] = {
     "train": {"renewal": "the renewal of the contract", "bought": "the date of purchase"},
     "dev": {"renewal": "the contract renewal date", "bought": "the purchase"},
-    "test": {"renewal": "the day on which the contract renews", "bought": "the day it was bought"},
+    "test": {"renewal": "the contract renewal", "bought": "the day of purchase"},
 }
 _MONTHS = ("January February March April May June July August September October November December").split()
 _ONES = dict(enumerate("zero one two three four five six seven eight nine ten".split()))
@@ -104,7 +107,7 @@ def _named(names: Mapping[str, Mapping[str, str]]) -> ValueForm:
 
 
 def _action_form(capital: bool) -> ValueForm:
-    """The first words of an action are for training, others for the rest, as far as there are any."""
+    """The first word of an action is for train, the second for dev, the third and second for test."""
     back = {word.lower(): action for action, words in ACTIONS.items() for word in words}
 
     def way(k: int) -> Callable[..., str | None]:
@@ -136,13 +139,17 @@ def _lower(text: str) -> str:
     return text if keeps else text[0].lower() + text[1:]
 
 
+def _any_of(names: Mapping[str, tuple[str, ...]]) -> str:
+    return "|".join(sorted({name for row in names.values() for name in row}))
+
+
 FORMS: dict[str, ValueForm] = {
     "text": form(r".+", str, all=(str,)),
     "clause": form(r"(?:[^.!?]|\.(?=\d))+", str, all=(str,)),
     "cap": form(r".+", _lower, all=(_capital,)),
     "word": form(r"[\w-]+", str, all=(str,)),
     "code": form(r"[A-Z]{1,5}-?\d+", str, all=(str,)),
-    "person": form(r"[A-Z][\w'-]+ [A-Z][\w'-]+", str, all=(str,)),
+    "person": form(rf"(?:{_any_of(FIRST)}) (?:{_any_of(LAST)})", str, all=(str,)),
     "title": form(r"[A-Z][\w/-]*(?: [\w/()-]+)*", str, all=(str,)),
     "phrase": form(r"[\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),
     "object": form(r"the [\w'/()-]+(?: [\w'/()-]+)*", str, all=(str,)),

@@ -1,12 +1,15 @@
 """Frames by kind of message and split: text files that are written from values and read back."""
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from warroom.envs.tickets.domains import SUFFIXES, domains
+from warroom.envs.tickets.names import DEPARTMENTS
 from warroom.envs.tickets.wording.forms import FORMS
 from warroom.sim.wording.forms import SPLITS, form
 from warroom.sim.wording.template import Draws, TextTemplate, ValueForm
@@ -17,7 +20,7 @@ SLOTS: Mapping[str, str] = {
     # the ticket
     "complaint": "clause", "clue": "clause", "belief": "clause", "noun": "noun", "tag": "code", "product": "product",
     "nickname": "nickname", "site": "title", "release_word": "release_word", "version": "version", "day": "day",
-    "name": "person", "department": "title", "manager": "person", "colleague": "person", "contract": "code",
+    "name": "person", "department": "department", "manager": "person", "colleague": "person",
     "number": "number", "thing": "thing",
     # the article
     "status": "word", "team": "title", "technical": "phrase", "finding": "clause", "cause": "clause",
@@ -42,8 +45,8 @@ class ParsedSentence(NamedTuple):
 
 
 @cache
-def _sources(split: str) -> Mapping[str, tuple[str, ...]]:
-    """The frames of a split by kind, of all files."""
+def sources(split: str) -> Mapping[str, tuple[str, ...]]:
+    """The texts of the frames of a split by kind, of all files."""
     found: dict[str, list[str]] = {}
     for path in sorted(_FRAMES.iterdir(), key=lambda path: path.name):
         heading = None
@@ -59,7 +62,7 @@ def _sources(split: str) -> Mapping[str, tuple[str, ...]]:
 
 def kinds(split: str) -> tuple[str, ...]:
     """The kinds of message that have frames."""
-    return tuple(_sources(split))
+    return tuple(sources(split))
 
 
 @cache
@@ -69,11 +72,21 @@ def _forms() -> Mapping[str, ValueForm]:
     names = {
         "noun": {domain.noun for domain in known},
         "release_word": {domain.version for domain in known},
+        "department": set(DEPARTMENTS),
         "nickname": {name for domain in known for name in domain.nicknames},
         "product": {f"{name} {suffix}".strip() for domain in known for name in domain.products for suffix in SUFFIXES},
         "thing": {name for domain in known for name in (*domain.counts, *domain.amounts, domain.version)},
     }
-    return FORMS | {form_name: _one_of(those) for form_name, those in names.items()}
+    plurals = {plural(name): name for name in names["thing"]}
+    many = form("|".join(sorted(plurals)), plurals.get, all=(plural,))
+    return FORMS | {form_name: _one_of(those) for form_name, those in names.items()} | {"plural": many}
+
+
+def plural(noun: str) -> str:
+    """More than one of a thing that is counted: trays, switches, delegates."""
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
 
 
 def _one_of(names: Iterable[str]) -> ValueForm:
@@ -87,20 +100,59 @@ def frames(kind: str, split: str) -> tuple[TextTemplate, ...]:
     Raises:
         ValueError: there are none.
     """
-    if kind not in _sources(split):
+    if kind not in sources(split):
         raise ValueError(f"no frames of kind {kind!r} in split {split!r}; there are {', '.join(kinds(split))}")
-    return tuple(TextTemplate(source, _forms(), SLOTS) for source in _sources(split)[kind])
+    return tuple(map(make_frame, sources(split)[kind]))
+
+
+def make_frame(source: str) -> TextTemplate:
+    """A frame from its text.
+
+    Raises:
+        ValueError: an unknown slot or form, or a bracket that is not closed.
+    """
+    return TextTemplate(source, _forms(), SLOTS)
+
+
+class AddedFrame(NamedTuple):
+    """A frame that is no part of the files here."""
+
+    kind: str
+    split: str
+    source: str
+
+
+_ADDED: ContextVar[tuple[AddedFrame, ...]] = ContextVar("added frames", default=())
+_READ_TOO: dict[AddedFrame, TextTemplate] = {}
+"""Every frame that was ever added: whoever reads knows them all."""
+
+
+@contextmanager
+def added_frames(added: tuple[AddedFrame, ...]) -> Iterator[None]:
+    """Write with these frames besides those of the files."""
+    _READ_TOO.update({each: make_frame(each.source) for each in added if each not in _READ_TOO})
+    before = _ADDED.set(added)
+    try:
+        yield
+    finally:
+        _ADDED.reset(before)
+
+
+def read_too() -> Mapping[AddedFrame, TextTemplate]:
+    """Frames that were added, for those who read."""
+    return _READ_TOO
 
 
 def write(kind: str, split: str, values: Mapping[str, object], draws: Draws) -> str:
     """A message in words: a frame all of whose slots have a value."""
-    choice = _fitting(kind, split, frozenset(name for name, value in values.items() if value is not None))
+    choice = _fitting(kind, split, tuple([name for name, value in values.items() if value is not None]), _ADDED.get())
     return choice[draws.pick(len(choice))].render(values, split, draws)
 
 
-@cache
-def _fitting(kind: str, split: str, given: frozenset[str]) -> tuple[TextTemplate, ...]:
-    found = tuple(frame for frame in frames(kind, split) if frame.required <= given)
+@lru_cache(maxsize=4096)
+def _fitting(kind: str, split: str, given: tuple[str, ...], added: tuple[AddedFrame, ...]) -> tuple[TextTemplate, ...]:
+    own = [_READ_TOO[each] for each in added if (each.kind, each.split) == (kind, split)]
+    found = tuple(frame for frame in (*frames(kind, split), *own) if frame.required.issubset(given))
     if not found:
         raise ValueError(f"no frame of {kind!r} in split {split!r} does with {', '.join(sorted(given))}")
     return found
@@ -111,8 +163,12 @@ def read(text: str, wanted: tuple[str, ...], splits: tuple[str, ...] = SPLITS) -
     found = []
     for split in splits:
         for kind in wanted:
-            for frame in frames(kind, split) if kind in _sources(split) else ():
+            for frame in frames(kind, split) if kind in sources(split) else ():
                 values = frame.read(text)
                 if values is not None and ParsedSentence(kind, values) not in found:
                     found.append(ParsedSentence(kind, values))
+    for added, frame in _READ_TOO.items():
+        values = frame.read(text) if added.kind in wanted else None
+        if values is not None and ParsedSentence(added.kind, values) not in found:
+            found.append(ParsedSentence(added.kind, values))
     return found

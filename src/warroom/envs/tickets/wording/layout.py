@@ -30,25 +30,28 @@ MANNERS = (
     Manner(7, 3, 2, 6, True, True, "closing"),  # wordy
     Manner(3, 8, 5, 1, False, False, "closing"),  # worried
 )
-_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version")
-_PERSON = ("remark_department", "remark_manager", "remark_today", "remark_colleague")
-_THING = ("remark_bought", "remark_number", "remark_contract")
+_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version", "version_day", "remark_bought")
+_PERSON = ("remark_department", "remark_manager", "remark_colleague")
 ORDERS: tuple[tuple[str, ...], ...] = (
-    ("complaint", "clue", *_ASSET, "belief", *_THING, *_PERSON),
-    (*_PERSON, "complaint", *_ASSET, *_THING, "clue", "belief"),
-    ("complaint", *_ASSET, "belief", "clue", *_THING, *_PERSON),
-    ("belief", "complaint", "clue", *_PERSON, *_ASSET, *_THING),
-    ("complaint", "belief", *_ASSET, *_THING, "clue", *_PERSON),
-    (*_PERSON, "complaint", "clue", "belief", *_ASSET, *_THING),
+    ("complaint", "clue", *_ASSET, "belief", *_PERSON),
+    ("remark_department", "complaint", *_ASSET, "clue", "belief", *_PERSON),
+    ("complaint", *_ASSET, "belief", "clue", *_PERSON),
+    ("complaint", *_ASSET, "clue", *_PERSON, "belief"),
+    ("complaint", "belief", *_ASSET, "clue", *_PERSON),
+    ("remark_department", "complaint", "clue", "belief", *_ASSET, *_PERSON),
 )
-"""In which order things are said. The asset follows the complaint, since many of its frames refer back."""
+"""In which order things are said. The asset follows the complaint, since many of its frames refer back, and a belief
+("it must be the toner") what it is about. The day stands above everything."""
+DATELINE = "remark_today"
 JOINED = ("complaint_and_clue", "asset_tag_and_complaint", "asset_nickname_and_complaint")
 """Two messages in one sentence; the kinds of both stand in the name."""
 READ_AS: Mapping[str, str] = {
     "instruction_next": "instruction",
     **{f"form_{kind}": kind for kind in (
         "complaint", "clue", "belief", "asset_tag", "asset_product", "asset_nickname", "asset_own", "version",
+        "version_day", "remark_bought", "remark_department", "remark_manager", "remark_colleague",
     )},
+    "thread_finding": "finding",
     **dict.fromkeys(("closing", "signed", "form_name", "forwarded"), "author"),
 }  # fmt: skip
 """Kinds of frames that say what another kind says, for those who read."""
@@ -78,10 +81,10 @@ ARTICLE_LABELS: Mapping[str, tuple[ArticleLabels, ...]] = {
         ArticleLabels("Signs", "Range", "Actions", "Extras", ("For whom?", "How?", "And?")),
     ),
     "test": (
-        ArticleLabels("Observation", "Validity", "Measures", "Supplement",
-                      ("Is this the right page?", "Which measures are due?", "Further points?")),
-        ArticleLabels("Situation", "Conditions", "Course of action", "Addenda",
-                      ("Does this concern me?", "What is expected of the desk?", "Loose ends?")),
+        ArticleLabels("Summary", "Prerequisites", "Resolution", "Additional information",
+                      ("Is this the right article?", "How do I resolve it?", "Is there anything to keep in mind?")),
+        ArticleLabels("Issue", "Conditions", "Instructions", "See also",
+                      ("What is this about?", "What needs to be done?", "What else applies?")),
     ),
 }  # fmt: skip
 SPEAKERS: Mapping[str, tuple[str, str, str]] = {
@@ -90,10 +93,13 @@ SPEAKERS: Mapping[str, tuple[str, str, str]] = {
     "test": ("Customer", "First level", "Specialist"),
 }
 """Who writes in a thread: the person, the desk, and whoever the desk asked."""
+REUSE = "For similar cases"
+"""Stands in a thread before the conditions for which it holds."""
 COMMENT = "Comment"
 FIELD_LABELS = (
     *[label for rows in ARTICLE_LABELS.values() for row in rows for label in row[:4]],
     *[speaker for row in SPEAKERS.values() for speaker in row],
+    REUSE,
     COMMENT,
 )
 """Labels that stand before a line and say nothing by themselves."""

@@ -1,12 +1,12 @@
 """What a careful reader takes from a text: its sentences, and the one thing that each of them says."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from warroom.envs.tickets.domains import all_causes, domains
 from warroom.envs.tickets.rules import ProcedureStep
-from warroom.envs.tickets.wording.grammar import STEP_KINDS, ParsedSentence, frames, kinds
+from warroom.envs.tickets.wording.grammar import STEP_KINDS, ParsedSentence, frames, kinds, read_too
 from warroom.envs.tickets.wording.layout import FIELD_LABELS, READ_AS
 from warroom.envs.tickets.wording.steps import read_step
 from warroom.sim.wording.forms import SPLITS
@@ -86,7 +86,7 @@ def meanings(sentence: str) -> list[ParsedSentence]:
     words = set(re.findall(r"\w+", sentence))
     for kind, frame in _candidates(words):
         values = frame.read(sentence)
-        known = None if values is None else _understood(values)
+        known = None if values is None else understood(values)
         if known is not None and ParsedSentence(kind, known) not in found:
             found.append(ParsedSentence(kind, known))
     return found
@@ -96,6 +96,9 @@ def _candidates(words: set[str]) -> Iterable[tuple[str, TextTemplate]]:
     index = _index()
     for word in ("", *words):
         yield from index.get(word, ())
+    for added, frame in read_too().items():
+        if added.kind not in STEP_KINDS:
+            yield READ_AS.get(added.kind, added.kind), frame
 
 
 @cache
@@ -120,7 +123,7 @@ def _sure_word(frame: TextTemplate) -> str:
     return max(found, key=len, default="")
 
 
-def _understood(values: Mapping[str, object]) -> Mapping[str, object] | None:
+def understood(values: Mapping[str, object]) -> Mapping[str, object] | None:
     """Values as the tables of the domains have them; None where a clause, a step or a demand is none that exists."""
     out = dict(values)
     for slot, value in values.items():
@@ -143,7 +146,7 @@ def is_demand(text: str) -> bool:
             if kind.startswith("demand_"):
                 for frame in frames(kind, split):
                     values = frame.read(text)
-                    if values is not None and _understood(values) is not None:
+                    if values is not None and understood(values) is not None:
                         return True
     return False
 
@@ -181,6 +184,3 @@ def _phrases() -> Mapping[str, Mapping[str, str]]:
         for slot, row in rows.items():
             found.setdefault(slot, set()).update(text for texts in row.values() for text in texts)
     return {slot: {text.lower(): text for text in texts} for slot, texts in found.items()}
-
-
-_JUDGES: Mapping[str, Callable[[str], bool]] = {"step": lambda text: _is_known(read_step(text)), "demand": is_demand}

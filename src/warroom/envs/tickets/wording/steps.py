@@ -107,9 +107,3 @@ def condition_of(message: Utterance | ParsedSentence) -> Condition:
     version = v["version"]
     assert isinstance(version, tuple)
     return side("version", version)
-
-
-SCOPES = (
-    "scope_below", "scope_from", "scope_bought_below", "scope_bought_from", "scope_number_below", "scope_number_from",
-    "scope_site_only", "scope_site_except", "scope_tier_only", "scope_tier_except", "scope_product_only",
-)  # fmt: skip

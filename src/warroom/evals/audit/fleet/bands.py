@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs import make
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, exact, interval
 from warroom.evals.audit.outcomes import play_out
 from warroom.evals.statistics import Estimate, mean, share
 from warroom.policies import policy_set
@@ -31,12 +29,10 @@ class PolicyOutcome(NamedTuple):
 
 
 @lru_cache(maxsize=32)
-def outcomes(
-    policy: str, tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str
-) -> tuple[PolicyOutcome, ...]:
+def outcomes(policy: str, incidents: Incidents) -> tuple[PolicyOutcome, ...]:
     """A policy on every incident."""
     players, found = policy_set("fleet", policy), []
-    for spec in [EpisodeSpec(name, tier, seed_of(split, k)) for k in seeds for name in scenarios]:
+    for spec in incidents.specs:
         env = play_out(make(spec), players)
         told = env.outcome()
         caught = told["rogue_catch"]
@@ -58,31 +54,23 @@ class Band(NamedTuple):
 
 
 def _points(found: Iterable[PolicyOutcome]) -> Estimate:
-    return _mean([one.points for one in found])
+    return mean([one.points for one in found])
 
 
 def _score(found: Iterable[PolicyOutcome]) -> Estimate:
-    return _mean([one.score for one in found])
+    return mean([one.score for one in found])
 
 
 def _solved(found: Iterable[PolicyOutcome]) -> Estimate:
-    return _share([one.solved for one in found])
+    return share([one.solved for one in found])
 
 
 def _caught(found: Iterable[PolicyOutcome]) -> Estimate:
-    return _share([one.caught for one in found if one.caught is not None])
+    return share([one.caught for one in found if one.caught is not None])
 
 
 def _wronged(found: Iterable[PolicyOutcome]) -> Estimate:
-    return _share([one.wronged for one in found])
-
-
-def _mean(values: list[float]) -> Estimate:
-    return mean(values, range(len(values)))
-
-
-def _share(values: list[bool]) -> Estimate:
-    return share(values, range(len(values)))
+    return share([one.wronged for one in found])
 
 
 REFERENCE = tuple([TIERS[tier].bounds.reference for tier in ("easy", "medium", "hard")])
@@ -103,22 +91,16 @@ EXACT = {"oracle": 1.0, "noop": 0.0}
 
 def bands(incidents: Incidents) -> list[GateRow]:
     """Every band, and two exact counts: the oracle solves everything, who does nothing solves nothing."""
-    tier, out = incidents.tier, []
-    column = tuple(TIERS).index(tier)
-    for band in BANDS:
-        at = band.measure(_played(band.policy, incidents))
-        assert at.lo is not None and at.hi is not None, "a band needs two incidents"
-        what = f"{band.policy}: {band.what}"
-        out.append(
-            GateRow("bands", tier, what, "", incidents.count, at.mean, at.lo, at.hi, band.bars[column], band.at_least)
+    column = tuple(TIERS).index(incidents.tier)
+    rows = [
+        incidents.row(
+            "bands", f"{band.policy}: {band.what}", interval(band.measure(outcomes(band.policy, incidents))),
+            band.bars[column], at_least=band.at_least,
         )
+        for band in BANDS
+    ]  # fmt: skip
     for policy, solved in EXACT.items():
-        found = _played(policy, incidents)
+        found = outcomes(policy, incidents)
         other = sum([one.solved != bool(solved) for one in found]) / len(found)
-        what = f"{policy}: not {'solved' if solved else 'unsolved'}"
-        out.append(GateRow("bands", tier, what, "", incidents.count, other, other, other, 0.0))
-    return out
-
-
-def _played(policy: str, incidents: Incidents) -> tuple[PolicyOutcome, ...]:
-    return outcomes(policy, incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds), incidents.split)
+        rows.append(incidents.row("bands", f"{policy}: not {'solved' if solved else 'unsolved'}", exact(other), 0.0))
+    return rows

@@ -22,7 +22,7 @@ from warroom.evals.audit.fleet.base_rates import (
 from warroom.evals.audit.fleet.learners import boosted_auroc
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.fleet.skeletons import skeleton
-from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents
+from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents, Interval, exact, interval
 from warroom.evals.statistics import wilson
 from warroom.sim.casting import Casting
 from warroom.sim.causes import CandidateRole
@@ -48,57 +48,51 @@ def base_rates(incidents: Incidents) -> list[GateRow]:
     """Whether anything but content and state tells who hit, or who broke a rule, and how often an agent is rogue."""
     tier, count = incidents.tier, TIMES * incidents.count
     caused = draw_castings(tier, count, scenarios=BY_A_CHANGE, split=incidents.split)
-    everything = draw_castings(tier, count, scenarios=_names(incidents), split=incidents.split)
+    everything = draw_castings(tier, count, scenarios=incidents.causes, split=incidents.split)
     rows = {HIT: candidate_rows(caused), FLAWED: candidate_rows(everything)}
-    out = [row for question, asked in rows.items() for row in _told(tier, question, asked, count)]
-    out += [_hits(tier, "", rows[HIT], lambda row: True)]
-    out += [_hits(tier, family, rows[HIT], lambda row, f=family: f in row.families) for family in FAMILIES]  # type: ignore[misc]
-    return [*out, *_rogues(tier, [*caused, *everything])]
+    out = [row for question, asked in rows.items() for row in _told(incidents, question, asked)]
+    out += [_hits(incidents, "", rows[HIT], lambda row: True)]
+    out += [_hits(incidents, family, rows[HIT], lambda row, f=family: f in row.families) for family in FAMILIES]  # type: ignore[misc]
+    return [*out, *_rogues(incidents, [*caused, *everything])]
 
 
-def _names(incidents: Incidents) -> list[str]:
-    return [scenario.partition("/")[2] for scenario in incidents.scenarios]
-
-
-def _told(tier: str, question: Question, rows: Sequence[CandidateRow], count: int) -> Iterator[GateRow]:
+def _told(incidents: Incidents, question: Question, rows: Sequence[CandidateRow]) -> Iterator[GateRow]:
     columns = columns_of(question)
     best = {"observable": scores_of(rows, question, columns, pairs=False)[0],
             "pair": scores_of(rows, question, columns, pairs=True)[0],
             "learner": boosted_auroc(rows, question, columns)}  # fmt: skip
     for kind, score in best.items():
-        yield _auroc(tier, f"AUROC for {question.name}, best {kind}", "", score, count)
+        yield _auroc(incidents, f"AUROC for {question.name}, best {kind}", "", score)
     for family in FAMILIES:
         present = [row for row in rows if family in row.families]
         score = scores_of(present, question, columns, pairs=False)[0]
-        yield _auroc(tier, f"AUROC for {question.name}, best observable", family, score, count)
+        yield _auroc(incidents, f"AUROC for {question.name}, best observable", family, score)
 
 
-def _auroc(tier: str, what: str, part: str, score: Score, count: int) -> GateRow:
+def _auroc(incidents: Incidents, what: str, part: str, score: Score) -> GateRow:
     margin = NORMAL_95 * score.error
-    return GateRow("base rates", tier, what, part, count, score.auroc, score.auroc - margin, score.auroc + margin, BAR)
+    found = Interval(score.auroc, score.auroc - margin, score.auroc + margin)
+    return incidents.row("base rates", what, found, BAR, part=part, n=TIMES * incidents.count)
 
 
-def _hits(tier: str, part: str, rows: Sequence[CandidateRow], given: Callable[[CandidateRow], bool]) -> GateRow:
-    found = [abs(rate.deviation) for rate in hit_rates(rows, given)]
-    worst = max(found)
+def _hits(
+    incidents: Incidents, part: str, rows: Sequence[CandidateRow], given: Callable[[CandidateRow], bool]
+) -> GateRow:
+    worst = exact(max([abs(rate.deviation) for rate in hit_rates(rows, given)]))
     what = "hits of the worst role, standard deviations"
-    return GateRow("base rates", tier, what, part, len(rows), worst, worst, worst, MOST_DEVIATION)
+    return incidents.row("base rates", what, worst, MOST_DEVIATION, part=part, n=len(rows))
 
 
-def _rogues(tier: str, castings: Sequence[Casting]) -> Iterator[GateRow]:
+def _rogues(incidents: Incidents, castings: Sequence[Casting]) -> Iterator[GateRow]:
     for cause, (rate, n) in rogue_rates(castings).items():
-        at = wilson(rate, n)
-        assert at.lo is not None and at.hi is not None
-        what = f"P(rogue) of {cause}"
-        yield GateRow("base rates", tier, f"{what}, most", "", n, rate, at.lo, at.hi, ROGUE_AT_MOST)
-        yield GateRow("base rates", tier, f"{what}, least", "", n, rate, at.lo, at.hi, ROGUE_AT_LEAST, at_least=True)
+        at, what = interval(wilson(rate, n)), f"P(rogue) of {cause}"
+        yield incidents.row("base rates", f"{what}, most", at, ROGUE_AT_MOST, n=n)
+        yield incidents.row("base rates", f"{what}, least", at, ROGUE_AT_LEAST, at_least=True, n=n)
 
 
 def skeletons(incidents: Incidents) -> list[GateRow]:
     """The incidents that repeat the skeleton of another: an exact count of so many."""
-    castings = draw_castings(
-        incidents.tier, TIMES * incidents.count, scenarios=_names(incidents), split=incidents.split
-    )
+    count = TIMES * incidents.count
+    castings = draw_castings(incidents.tier, count, scenarios=incidents.causes, split=incidents.split)
     repeated = sum([n - 1 for n in Counter(map(skeleton, castings)).values()]) / len(castings)
-    count = len(castings)
-    return [GateRow("skeletons", incidents.tier, "repeated", "", count, repeated, repeated, repeated, MOST_REPEATED)]
+    return [incidents.row("skeletons", "repeated", exact(repeated), MOST_REPEATED, n=len(castings))]

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import scenarios
+from warroom.envs import make, scenarios
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.evals.audit.fleet.moves import SeatHistory, scripted_policy
 from warroom.evals.audit.leaks import LeakRules
-from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 
 HIDDEN = ("rogue", "faulty", "careless", "dossier", "outsider", "flaw", "culprit", "redraw", "onset", "hit_by")
@@ -100,22 +101,22 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         yield "sre", ToolCall("declare", {"cause": cause, "service": site.service, "change": "none"})
 
 
-def cause_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+def cause_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The place of the cause among the rows of its cluster, in the order of their numbers."""
     places = []
     for incident in todo:
-        env = narrowed(build(incident), FleetEnv)
+        env = narrowed(make(incident), FleetEnv)
         cluster = sorted([dossier.change.id for dossier in env.incident.casting.cluster])
         if env.incident.site.hit is not None:
             places.append(ListPosition(cluster.index(env.incident.site.hit), len(cluster)))
     return position_bias("the cause among the changes of its cluster", places)
 
 
-def victim_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+def victim_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The place of the victim among the services of its kind."""
     places = []
     for incident in todo:
-        env = narrowed(build(incident), FleetEnv)
+        env = narrowed(make(incident), FleetEnv)
         system, victim = env.incident.system, env.incident.system.names.index(env.incident.site.service)
         alike = [i for i, kind in enumerate(system.kinds) if kind == system.kinds[victim] and system.reach[i] > 0.12]
         if victim in alike:

@@ -6,6 +6,7 @@ makes: one that does well has found a leak. Needs scikit-learn.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -18,13 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FunctionTransformer, make_pipeline, make_union
 
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import Split, seed_of
+from warroom.core.splits import Split
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.fleet.base_rates import CAUSES, Columns, Question, Score, auroc, standard_error
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.gates import GateRow, Incidents, Ratio, ratio
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.statistics import Floats
 from warroom.sim.casting import Dossier
@@ -119,19 +120,16 @@ def learners(incidents: Incidents, names: Sequence[str] = tuple(LEARNERS)) -> li
     bound, out = TIERS[incidents.tier].bounds.learner, []
     for name in names:
         bar = None if LEARNERS[name].reported else bound
-        out.append(
-            GateRow("learners", incidents.tier, name, "", incidents.count, *_worth(LEARNERS[name], incidents), bar)
-        )
+        out.append(incidents.row("learners", name, _worth(LEARNERS[name], incidents), bar))
     return out
 
 
-def _worth(learner: Learner, incidents: Incidents) -> Ratio:
+def _worth(learner: Learner, incidents: Incidents) -> Interval:
     """Trained on as many incidents of the train split, with a threshold from those left out."""
-    tier, scenarios, seeds = incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds)
-    train = samples(tier, scenarios, tuple(range(len(seeds))), Split.TRAIN.value)
-    test = samples(tier, scenarios, seeds, incidents.split)
-    fitted = [sample for sample in train if sample.incident // len(scenarios) % 2 == 0]
-    held = [sample for sample in train if sample.incident // len(scenarios) % 2]
+    rounds = tuple(range(len(incidents.seeds)))
+    train, test = samples(replace(incidents, seeds=rounds, split=Split.TRAIN.value)), samples(incidents)
+    fitted = [sample for sample in train if sample.incident // len(incidents.scenarios) % 2 == 0]
+    held = [sample for sample in train if sample.incident // len(incidents.scenarios) % 2]
     model = learner.make()
     model.fit([learner.shown(s) for s in fitted], [s.is_rogue for s in fitted])
     chances = _chances(model, learner, held)
@@ -159,10 +157,9 @@ def _points(shown: Sequence[Sample], chances: Floats, threshold: float) -> list[
 
 
 @lru_cache(maxsize=2)
-def samples(tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str) -> list[Sample]:
+def samples(incidents: Incidents) -> list[Sample]:
     """The candidates of incidents, with the texts that seats can read of them at the page."""
-    specs = [EpisodeSpec(name, tier, seed_of(split, k)) for k in seeds for name in scenarios]
-    return [sample for number, spec in enumerate(specs) for sample in _samples_of(number, spec)]
+    return [sample for number, spec in enumerate(incidents.specs) for sample in _samples_of(number, spec)]
 
 
 def _samples_of(number: int, spec: EpisodeSpec) -> Iterator[Sample]:

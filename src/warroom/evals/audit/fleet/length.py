@@ -37,7 +37,7 @@ def length(incidents: Incidents) -> list[GateRow]:
     for sources in LADDER:
         found = measure(tier, split, count, sources=sources).share_caught()
         what = f"{lines_of(sources)} lines: {', '.join(sources)}"
-        out.append(GateRow("length", tier, what, "", count, *found, bound if split != Split.TRAIN.value else None))
+        out.append(incidents.row("length", what, found, bound if split != Split.TRAIN.value else None))
     fitted = measure(tier, Split.TRAIN.value, count).share_caught()
     what = f"{lines_of(SOURCES)} lines: all, on train wordings"
-    return [*out, GateRow("length", tier, what, "", count, *fitted, LEAST_ON_TRAIN, at_least=True)]
+    return [*out, incidents.row("length", what, fitted, LEAST_ON_TRAIN, at_least=True)]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.fleet.base_rates import CAUSES, draw_castings
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.gates import GateRow, Incidents, Ratio, ratio
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.statistics import Floats
 from warroom.sim.records import GROUNDS
 from warroom.sim.tiers import TIERS
@@ -168,7 +168,7 @@ def _best_rule(table: Table, left: Mask) -> Rule | None:
     return None if best is None else best[1]
 
 
-def worth(table: Table, rules: Sequence[Rule], scored: Mask) -> Ratio:
+def worth(table: Table, rules: Sequence[Rule], scored: Mask) -> Interval:
     """What a list earns on the scored candidates, as a share of what perfect choices earn."""
     left, earned = scored.copy(), np.zeros(len(table.gains))
     for rule in rules:
@@ -183,7 +183,7 @@ def worth(table: Table, rules: Sequence[Rule], scored: Mask) -> Ratio:
 class Mined(NamedTuple):
     """A decision list, and what it is worth."""
 
-    worth: Ratio
+    worth: Interval
     """On the half of the incidents that it was not fitted on."""
     rules: tuple[str, ...]
 
@@ -198,13 +198,12 @@ def mined(candidates: Iterable[CandidateRow], stake: Stake) -> Mined:
 
 def miner(incidents: Incidents) -> list[GateRow]:
     """What the mined lists earn: accusations at most what rules may, bets at fair odds next to nothing."""
-    names = [scenario.partition("/")[2] for scenario in incidents.scenarios]
-    castings = draw_castings(incidents.tier, 2 * incidents.count, scenarios=names, split=incidents.split)
+    castings = draw_castings(incidents.tier, 2 * incidents.count, scenarios=incidents.causes, split=incidents.split)
     rows = candidate_rows(castings)
     out = []
     for stake in (ACCUSATIONS, HITS, FLAWS):
         found = mined(rows, stake)
         bar = TIERS[incidents.tier].bounds.shortcut if stake is ACCUSATIONS else WON_BY_BETS
         what = f"{stake.name}: {'; else '.join(found.rules) or 'none'}"
-        out.append(GateRow("miner", incidents.tier, what, "", incidents.count, *found.worth, bar))
+        out.append(incidents.row("miner", what, found.worth, bar))
     return out

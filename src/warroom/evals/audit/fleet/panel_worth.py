@@ -1,35 +1,38 @@
 """What the rules of the panel are worth: shares of what experts earn in the same incidents."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs.fleet.readings import Content
 from warroom.evals.audit.fleet.panel import BLINDED, EVERYTHING_READ, ONE_RULE, PICKS, SHORTCUTS, everything
 from warroom.evals.audit.fleet.view import Flag, View, played_view, points_of, with_contents
-from warroom.evals.audit.gates import GateRow, Incidents, Ratio, ratio
+from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.sim.families import FAMILIES
-from warroom.sim.tiers import TIERS
+from warroom.sim.tiers import TIERS, Source
 
 DIAGNOSIS = 0.5
 """Most of the experts' diagnoses that a pick may get right."""
 LEAST_OF_EXPERTS = 0.7
 """Least that full reading at the page is worth, for the losses to mean something: experts read on later."""
 SWAPPED = "contents swapped between incidents"
-LOSSES: dict[str, Mapping[str, float]] = {
-    "without effects": {"easy": 0.7, "medium": 0.7, "hard": 0.7},
-    "without charters and approvals": {"easy": 0.3, "medium": 0.3, "hard": 0.3},
-    "without statements": {"medium": 0.1, "hard": 0.1},
-    "without signatures": {"hard": 0.05},
-    "without words of the state": {"easy": 0.05, "medium": 0.05, "hard": 0.05},
-    "without shares of requests": {"easy": 0.05, "medium": 0.05, "hard": 0.05},
-    "without what is running": {"hard": 0.05},
-    SWAPPED: {"easy": 0.8, "medium": 0.8, "hard": 0.8},
+LOSSES: dict[str, float] = {
+    "without effects": 0.7,
+    "without charters and approvals": 0.3,
+    "without statements": 0.1,
+    "without the calendar": 0.05,
+    "without signatures": 0.05,
+    "without words of the state": 0.05,
+    "without shares of requests": 0.05,
+    "without what is running": 0.05,
+    "without sizes": 0.05,
+    SWAPPED: 0.8,
 }
-"""Least part of the points of full reading that is lost without a source, on the tiers that have it: statements are
-false from medium on, signatures foreign and rows of the ledger edited on hard."""
+"""Least part of the points of full reading that is lost without a source, on the tiers that use it."""
+UNUSED: dict[str, Source] = {
+    "without statements": "statements", "without the calendar": "calendar", "without signatures": "signatures",
+}  # fmt: skip
+"""The sources that some tiers have no use for."""
 
 
 class Worth(NamedTuple):
@@ -51,12 +54,12 @@ class Worth(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def measured(tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str) -> tuple[Worth, ...]:
+def measured(incidents: Incidents) -> tuple[Worth, ...]:
     """What every rule of the panel earns on each incident."""
     rules = {**SHORTCUTS, **ONE_RULE, **BLINDED}
     found: list[Worth] = []
     others: dict[str, Content] = {}
-    for spec in [EpisodeSpec(name, tier, seed_of(split, k)) for name in scenarios for k in seeds]:
+    for spec in sorted(incidents.specs, key=lambda spec: incidents.scenarios.index(spec.scenario)):
         view, env = played_view(spec)
         hits, rogues = {site.hit for site in env.incident.casting.sites}, env.incident.rogues
         cluster = frozenset([dossier.change.family for dossier in env.incident.casting.cluster])
@@ -66,7 +69,7 @@ def measured(tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], spli
         right = {name: float(row is not None and row.id in hits) for name, row in rows.items()}
         diagnosed = float(env.has_event("early_root_cause"))
         by_change = env.incident.site.hit is not None
-        found.append(Worth(tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
+        found.append(Worth(incidents.tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
         others |= {content.family: content for content in view.known.contents.values()}
     return tuple(found)
 
@@ -80,16 +83,12 @@ def judged_by_other_contents(view: View, others: Mapping[str, Content]) -> Flag 
     return everything(view.knowing(with_contents(view.known, swapped)))
 
 
-def _measured(incidents: Incidents) -> tuple[Worth, ...]:
-    return measured(incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds), incidents.split)
-
-
 def shortcuts(incidents: Incidents) -> list[GateRow]:
     """Every rule that skips a source, on all incidents and on those in which each kind of change is present."""
-    found, bound = _measured(incidents), TIERS[incidents.tier].bounds.shortcut
+    found, bound = measured(incidents), TIERS[incidents.tier].bounds.shortcut
     parts = {"": found, **{family: tuple([w for w in found if family in w.families]) for family in FAMILIES}}
     return [
-        GateRow("shortcuts", incidents.tier, rule, part, len(rows), *_share(rule, rows), bound)
+        incidents.row("shortcuts", rule, _share(rule, rows), bound, part=part, n=len(rows))
         for rule in SHORTCUTS
         for part, rows in parts.items()
         if rows
@@ -98,32 +97,30 @@ def shortcuts(incidents: Incidents) -> list[GateRow]:
 
 def diagnoses(incidents: Incidents) -> list[GateRow]:
     """How often each pick is a cause, of the incidents that a change caused, beside the experts' declarations."""
-    rows = [worth for worth in _measured(incidents) if worth.by_change]
+    rows = [worth for worth in measured(incidents) if worth.by_change]
     right = [worth.diagnosed for worth in rows]
     return [
-        GateRow(
-            "diagnoses", incidents.tier, pick, "", len(rows), *ratio([w.picks[pick] for w in rows], right), DIAGNOSIS
-        )
+        incidents.row("diagnoses", pick, ratio([w.picks[pick] for w in rows], right), DIAGNOSIS, n=len(rows))
         for pick in PICKS
     ]
 
 
 def blinding(incidents: Incidents) -> list[GateRow]:
     """What full reading is worth, and which part of it is lost without each source."""
-    rows, tier = _measured(incidents), incidents.tier
+    rows, tier = measured(incidents), incidents.tier
     whole = [worth.rules[EVERYTHING_READ] for worth in rows]
     out = []
     for rule in (EVERYTHING_READ, *ONE_RULE):
         bar = LEAST_OF_EXPERTS if rule == EVERYTHING_READ else None
         what = f"{rule}, of the experts' points"
-        out.append(GateRow("blinding", tier, what, "", len(rows), *_share(rule, rows), bar, at_least=True))
+        out.append(incidents.row("blinding", what, _share(rule, rows), bar, at_least=True))
     for rule in (*BLINDED, SWAPPED):
         if rule != EVERYTHING_READ:
             lost = [worth.rules[EVERYTHING_READ] - worth.rules[rule] for worth in rows]
-            bar = LOSSES.get(rule, {}).get(tier)
-            out.append(GateRow("blinding", tier, rule, "", len(rows), *ratio(lost, whole), bar, at_least=True))
+            bar = None if UNUSED.get(rule) in TIERS[tier].unused_sources else LOSSES[rule]
+            out.append(incidents.row("blinding", rule, ratio(lost, whole), bar, at_least=True))
     return out
 
 
-def _share(rule: str, rows: tuple[Worth, ...]) -> Ratio:
+def _share(rule: str, rows: Sequence[Worth]) -> Interval:
     return ratio([worth.rules[rule] for worth in rows], [worth.expert for worth in rows])

@@ -8,7 +8,7 @@ from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.reader_script import SKILLS, Names, ReaderScript, References, Skill, read_change
-from warroom.evals.audit.gates import Ratio, ratio
+from warroom.evals.audit.gates import Interval, ratio
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Approval, Change, Charter, Freeze, Verdict
@@ -54,11 +54,11 @@ class ScriptResult(NamedTuple):
         """Share of the records of each kind that it read without a mistake."""
         return {kind: self.right[kind] / count for kind, count in sorted(self.all.items())}
 
-    def share(self) -> Ratio:
+    def share(self) -> Interval:
         """Its points as a share of the judge's."""
         return ratio([one.points for one in self.incidents], [one.judged for one in self.incidents])
 
-    def share_caught(self) -> Ratio:
+    def share_caught(self) -> Interval:
         """The same, had it abstained wherever it was wrong: no policy on top of it earns more."""
         return ratio([one.caught for one in self.incidents], [one.judged for one in self.incidents])
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from random import Random
 
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import make
 from warroom.envs.fleet.env import SEATS
@@ -35,15 +34,13 @@ class Carrier:
 
 def seats(incidents: Incidents) -> list[GateRow]:
     """The mean points lost for each seat, on the same incidents."""
-    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
-             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
-    full = policy_set("fleet", "expert")
+    specs, full = incidents.specs, policy_set("fleet", "expert")
     whole, rows = _totals(full, specs), []
     for seat in SEATS:
         left = _totals(_without(full, seat), specs)
         lost = ratio([a - b for a, b in zip(whole, left, strict=True)], [1.0] * len(specs))
         bar = None if incidents.tier == "easy" else LEAST_LOSS[seat]
-        rows.append(GateRow("seats", incidents.tier, seat, "", len(specs), *lost, bar, at_least=True))
+        rows.append(incidents.row("seats", seat, lost, bar, at_least=True))
     return rows
 
 

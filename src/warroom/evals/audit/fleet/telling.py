@@ -196,7 +196,7 @@ def seen_and_predicted_agree(w: Watched) -> Iterator[str]:
     changes = {(c.service, c.family, c.part): c for c in live}  # made again, a change does no more than before
     for site in w.incident.casting.sites:
         place = names.index(site.service)
-        if now.swept.failing_calls[place]:
+        if now.swept.calls_fail[place]:
             continue  # it shows what happens to its callees as well
         effects = [predict(change, states) for change in changes.values()]
         predicted = sum([effect.share for effect in effects if effect.service == site.service])

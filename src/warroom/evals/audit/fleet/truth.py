@@ -4,7 +4,7 @@ from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.incident import FleetIncident
 from warroom.envs.fleet.oracle import draw_certified
 from warroom.evals.audit.fleet.base_rates import CAUSES
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, exact
 from warroom.sim.records import Verdict, VerdictLabel
 from warroom.sim.rules import CAUSED, judge, verdict_of
 from warroom.sim.service_world import ServiceWorld
@@ -52,7 +52,7 @@ def truth(incidents: Incidents) -> list[GateRow]:
         for k in incidents.seeds for name in incidents.scenarios
     ]  # fmt: skip
     wrong = sum([not agrees(incident) for incident in drawn]) / len(drawn)
-    return [GateRow("truth", incidents.tier, "judged unlike the replay", "", len(drawn), wrong, wrong, wrong, 0.0)]
+    return [incidents.row("truth", "judged unlike the replay", exact(wrong), 0.0)]
 
 
 def agrees(incident: FleetIncident) -> bool:

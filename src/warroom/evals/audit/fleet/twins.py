@@ -1,24 +1,22 @@
 """Twins: two incidents that differ in one approval's date, one approval's bound or one statement, and in who is guilty.
 
-Every page that does not own the difference is the same, byte for byte, and full reading judges both rightly.
+Every page that does not own the difference is the same, byte for byte, and experts judge both rightly.
 """
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
-from warroom.envs.fleet.policies.inference import conclude
+from warroom.envs.fleet.oracle import CertifiedIncident, certify
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
-from warroom.evals.audit.fleet.panel import everything
-from warroom.evals.audit.fleet.view import Flag, View, read_everything
-from warroom.evals.audit.gates import GateRow, Incidents
-from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.gates import GateRow, Incidents, exact, interval
+from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.evals.statistics import share
+from warroom.policies import policy_set
 from warroom.sim.casting import Dossier
 from warroom.sim.records import Approval, Change, Ground
 from warroom.sim.rules import breaches, size_of
@@ -58,7 +56,7 @@ def twins_of(incident: FleetIncident) -> Iterator[Twin]:
     if cause is None:
         return
     made = [(kind, _with_approvals(incident, cause.change, edit)) for kind, edit in APPROVALS.items()]
-    if cause.row == "kept":  # nobody can read the statement of a row that is missing
+    if cause.row != "missing":  # nobody can read the statement of a row that is missing
         made.append(("statement", _with_statement(incident, cause)))
     for kind, other in made:
         broken = _grounds(other, cause.change.id)
@@ -112,30 +110,21 @@ def differing_pages(twin: Twin) -> list[str]:
 
 
 def is_judged_rightly(spec: EpisodeSpec, twin: Twin) -> bool:
-    """Whether full reading spares the one and suspends the other for the rule that it broke."""
-    flags = [_verdict(spec, incident) for incident in (twin.faulty, twin.rogue)]
-    return flags == [None, Flag(twin.cause.signer, twin.ground)]
+    """Whether experts spare everybody in the one, and in the other suspend the rogue alone, for the rule it broke."""
+    return not _flags(spec, twin.faulty) and _flags(spec, twin.rogue) == [(twin.cause.signer, twin.ground)]
 
 
-def _verdict(spec: EpisodeSpec, incident: FleetIncident) -> Flag | None:
-    known = read_everything(narrowed(make(spec), FleetEnv), Sources(Situation(incident)))
-    place = incident.site.service
-    onset = known.onset(place) or incident.casting.page
-    return everything(View(known, place, onset, conclude(known, place), (), incident.site.target, recurs=True))
+def _flags(spec: EpisodeSpec, incident: FleetIncident) -> list[tuple[str, str]]:
+    env = FleetEnv(spec, CertifiedIncident(incident, certify(incident)))
+    return play_out(env, policy_set("fleet", "expert")).flags
 
 
 def twins(incidents: Incidents) -> list[GateRow]:
     """Pages of twins that differ though they do not own the difference, and twins of which both are judged rightly."""
-    specs = [EpisodeSpec(name, incidents.tier, seed_of(incidents.split, k))
-             for name in incidents.scenarios for k in incidents.seeds]  # fmt: skip
-    found = [(spec, twin) for spec in specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
+    found = [(spec, twin) for spec in incidents.specs for twin in twins_of(narrowed(make(spec), FleetEnv).incident)]
     unlike = sum([bool(differing_pages(twin)) for _, twin in found]) / max(1, len(found))
     right = share([is_judged_rightly(spec, twin) for spec, twin in found], [str(spec) for spec, _ in found])
-    assert right.lo is not None and right.hi is not None
-    tier, n = incidents.tier, len(found)
     return [
-        GateRow("twins", tier, "other pages differ", "", n, unlike, unlike, unlike, 0.0),
-        GateRow(
-            "twins", tier, "both judged rightly", "", n, right.mean, right.lo, right.hi, LEAST_RIGHT, at_least=True
-        ),
+        incidents.row("twins", "other pages differ", exact(unlike), 0.0, n=len(found)),
+        incidents.row("twins", "both judged rightly", interval(right), LEAST_RIGHT, at_least=True, n=len(found)),
     ]

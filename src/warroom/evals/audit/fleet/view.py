@@ -17,7 +17,6 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ChatMessage, Content
 from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.envs.fleet.situation import Act, Situation
-from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
@@ -110,12 +109,11 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
     old, new = (content.old, content.new) if sources.diff else (0.0, 0.0)
     if not sources.diff:
         charter = charter._replace(barred_part=None, approval_above=None, limit=None)
-    arrival = known.arrivals.get(row.id)
-    late = 0 if arrival is None else arrival.landed - row.landed  # not 0 where the ledger was edited
+    told = known.arrivals.get(row.id) or row
     statement = row.statement if sources.statement else None
     change = Change(
         row.id, row.family, row.service, content.part, content.harm, EVERYTHING, old or 1.0, new or 1.0, (),
-        row.asked + late, row.landed + late, row.actor, signer, row.approval, statement,
+        told.asked, told.landed, row.actor, signer, row.approval, statement,
     )  # fmt: skip
     approvals = known.approvals.get(row.service, ()) if sources.papers else ()
     calendar = known.calendar or () if sources.calendar else ()
@@ -194,9 +192,9 @@ def _recurs(env: FleetEnv) -> bool:
     return site.hit is not None and situation.can_return(site)
 
 
-def read_everything(env: FleetEnv, others: Sources | None = None) -> Knowledge:
-    """All readings that any seat could take of the place at the page of a fresh env, or of a twin of it."""
-    known, sources, place = Knowledge(env.brief("sre").facts), others or env.sources, env.incident.site.service
+def read_everything(env: FleetEnv) -> Knowledge:
+    """All readings that any seat could take of the place at the page of a fresh env."""
+    known, sources, place = Knowledge(env.brief("sre").facts), env.sources, env.incident.site.service
     known.add(env.observation())
     second = env.situation.second
     since = f"{max(0, second // 3600 - LEDGER_HOURS):02d}:00"

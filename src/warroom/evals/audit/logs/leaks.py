@@ -6,8 +6,9 @@ from dataclasses import replace
 from random import Random
 
 from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import scenarios
+from warroom.envs import make, scenarios
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.policies.naive import LogHistory
 from warroom.envs.logs.rubric import EVENTS
@@ -21,7 +22,7 @@ from warroom.evals.audit.logs.moves import (
     planned_policy,
     request_logs,
 )
-from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.sim.outages import OBJECT_OF, OUTAGES
 from warroom.sim.streams import (
@@ -103,11 +104,11 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
         yield env.SEATS[0], call
 
 
-def root_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+def root_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The place of each cause among the troubles that were drawn with it."""
     places = []
     for one in todo:
-        incident = narrowed(build(one), LogsEnv).incident
+        incident = narrowed(make(one), LogsEnv).incident
         together = incident.tier.stories
         places += [ListPosition((hit.id - 1) % together, together) for hit in incident.casting.hits]
     return position_bias("the cause among the troubles at the two ends of its call", places)

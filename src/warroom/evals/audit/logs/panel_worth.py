@@ -1,19 +1,16 @@
 """What the rules of the panel, the baselines and the expert earn on log triage: the gates of this environment."""
 
-from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from warroom.core.policy import PolicyFactory
-from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.policies.naive import STRATEGIES, NaivePolicy
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
-from warroom.evals.audit.gates import GateRow, Incidents
+from warroom.evals.audit.gates import GateRow, Incidents, interval
 from warroom.evals.audit.logs.panel import PANEL
 from warroom.evals.audit.outcomes import play_out
-from warroom.evals.statistics import Estimate, mean, share
+from warroom.evals.statistics import mean, share
 from warroom.policies import PolicySet, policy_set
 
 TIERS = ("easy", "medium", "hard")
@@ -33,12 +30,10 @@ class TriageOutcome(NamedTuple):
 
 
 @lru_cache(maxsize=128)
-def outcomes(
-    policy: str, tier: str, scenarios: tuple[str, ...], seeds: tuple[int, ...], split: str
-) -> tuple[TriageOutcome, ...]:
+def outcomes(policy: str, incidents: Incidents) -> tuple[TriageOutcome, ...]:
     """A shipped policy, or a rule of the panel, on every incident."""
     players, found = _players(policy), []
-    for spec in [EpisodeSpec(name, tier, seed_of(split, k)) for k in seeds for name in scenarios]:
+    for spec in incidents.specs:
         env = play_out(make(spec), players)
         told = env.outcome()
         found.append(TriageOutcome(env.score(), told["root_cause"] is True, told["solved"] is True))
@@ -52,35 +47,18 @@ def _players(policy: str) -> PolicySet:
     return policy_set_of(policy, ("oncall",), {"oncall": unprivileged(rule)})
 
 
-def _of(policy: str, incidents: Incidents) -> tuple[TriageOutcome, ...]:
-    return outcomes(policy, incidents.tier, tuple(incidents.scenarios), tuple(incidents.seeds), incidents.split)
-
-
 def shortcuts(incidents: Incidents) -> list[GateRow]:
     """Every rule of the panel against its bound."""
     bar = SHORTCUTS[TIERS.index(incidents.tier)]
-    return [_row("shortcuts", incidents, name, _mean(one.score for one in _of(name, incidents)), bar) for name in PANEL]
+    scores = {name: mean([one.score for one in outcomes(name, incidents)]) for name in PANEL}
+    return [incidents.row("shortcuts", name, interval(score), bar) for name, score in scores.items()]
 
 
 def bands(incidents: Incidents) -> list[GateRow]:
     """The expert, by score and by roots."""
-    at, expert = TIERS.index(incidents.tier), _of("expert", incidents)
+    at, expert = TIERS.index(incidents.tier), outcomes("expert", incidents)
+    score, root = interval(mean([one.score for one in expert])), interval(share([one.root for one in expert]))
     return [
-        _row("bands", incidents, "expert: score", _mean(one.score for one in expert), EXPERT_SCORE[at], at_least=True),
-        _row("bands", incidents, "expert: root", _share(one.root for one in expert), EXPERT_ROOT[at], at_least=True),
+        incidents.row("bands", "expert: score", score, EXPERT_SCORE[at], at_least=True),
+        incidents.row("bands", "expert: root", root, EXPERT_ROOT[at], at_least=True),
     ]
-
-
-def _mean(values: Iterable[float]) -> Estimate:
-    found = list(values)
-    return mean(found, range(len(found)))
-
-
-def _share(values: Iterable[bool]) -> Estimate:
-    found = list(values)
-    return share(found, range(len(found)))
-
-
-def _row(gate: str, incidents: Incidents, what: str, found: Estimate, bar: float, *, at_least: bool = False) -> GateRow:
-    assert found.lo is not None and found.hi is not None, "a gate needs two incidents"
-    return GateRow(gate, incidents.tier, what, "", incidents.count, found.mean, found.lo, found.hi, bar, at_least)

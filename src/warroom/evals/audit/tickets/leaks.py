@@ -4,19 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Observation, ToolCall
-from warroom.envs import scenarios
+from warroom.envs import make, scenarios
 from warroom.envs.tickets import brief
-from warroom.envs.tickets.domains import SPLITS, domains
+from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.options import TicketsOptions
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
 from warroom.envs.tickets.wording.grammar import frames, kinds
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
-from warroom.evals.audit.outcomes import IncidentKey, build, narrowed
+from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.evals.audit.tickets.moves import Browser
+from warroom.sim.wording.forms import SPLITS
 
 HIDDEN = (
     "gold", "facts", "poison", "poisoned", "handoff", "reference", "evidence", "settlement", "structure", "plain",
@@ -71,11 +74,11 @@ def graded_calls(env: Env) -> Iterator[tuple[str, ToolCall]]:
                 yield seat, submit(text, ids, confidence, escalate)
 
 
-def gold_position_bias(todo: Sequence[IncidentKey]) -> PositionBias:
+def gold_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The position of the right document among all at hand in the single-turn mode."""
     places = []
     for incident in todo:
-        case = narrowed(build(incident, {"mode": "single"}), TicketsEnv).case
+        case = narrowed(make(replace(incident, options=TicketsOptions(mode="single"))), TicketsEnv).case
         places += [ListPosition(case.context.index(id), len(case.context)) for id in case.gold[:1]]
     return position_bias("the right document among those at hand", places)
 

@@ -1,0 +1,179 @@
+"""A drawn case as a ticket: what it says in words, what comes with it, and what grades an answer."""
+
+from random import Random
+
+from warroom.core.rng import stream
+from warroom.core.splits import Split
+from warroom.envs.tickets.cases import AmbiguousCase, DrawnCase, draw_case, possible
+from warroom.envs.tickets.generate import GeneratedKnowledgeBase
+from warroom.envs.tickets.knowledge import Evidence, Reply, TicketCase
+from warroom.envs.tickets.page import draw_page
+from warroom.envs.tickets.records import (
+    asset_row,
+    contract_row,
+    person_row,
+    product_row,
+    record_line,
+    release,
+    release_day,
+    release_history,
+    release_row,
+    site_row,
+)
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
+from warroom.envs.tickets.wording.compose import compose_ticket
+from warroom.envs.tickets.wording.steps import Utterance
+from warroom.sim.wording.template import Draws
+
+BELIEF_SHARE = 0.9
+"""Share of tickets whose writer says what is behind it: rightly or not, but for a wrong premise as for the rest."""
+
+
+def generated_case(
+    generated: GeneratedKnowledgeBase, scenario: TicketScenario, tier: str, seed: int, wording: Split
+) -> TicketCase:
+    """The ticket of one seed.
+
+    Raises:
+        AmbiguousCase: no case with one answer was found; the tables or the generator are at fault.
+    """
+    config = scenario.tier_config(tier)
+    rng = stream(seed, "case", scenario.name, config.articles)
+    test = scenario.tests[0] if len(scenario.tests) == 1 else rng.choice(scenario.tests)
+    try:
+        drawn = draw_case(generated, rng, test, config)
+    except AmbiguousCase as error:
+        raise AmbiguousCase(f"tickets/{scenario.name} {tier} seed {seed}: {error}") from None
+    return _CaseWriter(rng, generated, drawn, wording.value).case(seed, config)
+
+
+class _CaseWriter:
+    """Puts a case into words, and says what grades an answer to it."""
+
+    def __init__(self, rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase, split: str) -> None:
+        self.rng, self.generated, self.drawn, self.split = rng, generated, drawn, split
+
+    def case(self, seed: int, config: TicketsTierConfig) -> TicketCase:
+        """The ticket with everything that grades an answer."""
+        drawn = self.drawn
+        found, gold = drawn.settlement, drawn.settlement.gold
+        text = compose_ticket(self.messages(config.chatter), drawn.user.name, self.split, Draws(self.rng.randbytes(16)))
+        handoff = self.handoff()
+        context = draw_page(self.rng, self.generated, drawn.family, drawn.cell, gold=gold, size=config.context)
+        return TicketCase(
+            id=f"T-{seed}", text=text, kind=drawn.test, gold=gold, facts=found.facts, escalate=found.escalate,
+            handoff=handoff, context=context,
+            related=tuple([content.id for content in drawn.related]),
+            reference=self.hand_over() if found.escalate else instructions(found.facts),
+            evidence=self.evidence(),
+        )  # fmt: skip
+
+    def messages(self, chatter: int) -> list[Utterance]:
+        """What the ticket says, in no order."""
+        rng, drawn, split = self.rng, self.drawn, self.split
+        cell = drawn.cell
+        word, noun = cell.domain.version, cell.domain.noun
+        out = [
+            # Past cases have the first.
+            Utterance("complaint", {"complaint": rng.choice(cell.complaint.plain[split][1:])}),
+            Utterance("clue", {"clue": rng.choice(cell.cause.clue[split])}),
+            self.asset_message(),
+        ]
+        if drawn.test == "wrong_premise" or rng.random() < BELIEF_SHARE:
+            causes = [
+                cause for cause in cell.complaint.causes if drawn.test != "wrong_premise" or cause is not cell.cause
+            ]
+            out.append(Utterance("belief", {"belief": rng.choice(rng.choice(causes).belief[split])}))
+        if drawn.said_version and drawn.said_by_day:
+            day = release_day(drawn.asset.product, drawn.said_version)
+            out.append(Utterance("version_day", {"day": day, "release_word": word, "noun": noun}))
+        elif drawn.said_version:
+            out.append(Utterance("version", {"version": drawn.said_version, "release_word": word, "noun": noun}))
+        remarks = self.remarks()
+        return out + rng.sample(remarks, min(chatter, len(remarks)))
+
+    def remarks(self) -> list[Utterance]:
+        """True things that are of no use."""
+        drawn, registers, user = self.drawn, self.drawn.registers, self.drawn.user
+        noun, asset = drawn.cell.domain.noun, drawn.asset
+        out = [
+            Utterance("remark_bought", {"noun": noun, "day": asset.bought}),
+            Utterance("remark_department", {"noun": noun, "department": user.department}),
+            Utterance("remark_manager", {"noun": noun, "manager": user.manager}),
+            Utterance("remark_today", {"noun": noun, "day": registers.today}),
+        ]
+        near = [person.name for person in registers.people.values() if person.site == user.site and person != user]
+        if near:
+            out.append(
+                Utterance("remark_colleague", {"noun": noun, "colleague": self.rng.choice(near), "site": user.site})
+            )
+        return out
+
+    def asset_message(self) -> Utterance:
+        """What the ticket is about, as its writer refers to it."""
+        asset, noun = self.drawn.asset, self.drawn.cell.domain.noun
+        if self.drawn.reference == "tag":
+            return Utterance("asset_tag", {"noun": noun, "tag": asset.tag})
+        if self.drawn.reference == "nickname":
+            return Utterance("asset_nickname", {"noun": noun, "nickname": asset.nickname, "site": asset.site})
+        if self.drawn.reference == "product":
+            return Utterance("asset_product", {"noun": noun, "product": asset.product})
+        return Utterance("asset_own", {"noun": noun})
+
+    def hand_over(self) -> str:
+        """The reference answer of a case that is handed over."""
+        drawn = self.drawn
+        queue, tag = drawn.settlement.queue, drawn.asset.tag
+        reason = f"for {tag}" if queue else f"for the {drawn.asset.product} ({tag}), as no article here applies"
+        return f"Hand over to {queue or 'a person'} {reason}."
+
+    def handoff(self) -> tuple[str, ...]:
+        """Words that a hand-over must hold."""
+        found = self.drawn.settlement
+        if not found.escalate:
+            return ()
+        tag = self.drawn.asset.tag.lower()
+        return (found.queue.lower(), tag) if found.queue else (self.drawn.asset.product.lower(), tag)
+
+    def evidence(self) -> Evidence:
+        """What grades an answer besides the facts that it must tell."""
+        drawn = self.drawn
+        related, facts, worked = drawn.related, drawn.facts, dict(drawn.worked_out)
+        worked |= {each.id: possible((each.amends.step,), facts) for each in related if each.amends is not None}
+        wrong = {fact for found in worked.values() for fact in found}
+        wrong |= {fact for each in related for fact in possible(each.avoided, facts)}
+        poisons = [each.poison.step for each in related if each.poison is not None and each.poison.step is not None]
+        return Evidence(
+            wrong=tuple(sorted(wrong - set(drawn.settlement.facts))), poison=possible(poisons, facts), worked=worked,
+            registers=drawn.registers, tag=drawn.asset.tag, records=tuple(self.records()), replies=self.replies(),
+        )  # fmt: skip
+
+    def records(self) -> list[str]:
+        """The entries that somebody would look up for this ticket; their order does not tell which asset is meant."""
+        drawn, known = self.drawn, self.drawn.registers
+        assets = sorted([each.asset for each in drawn.owned], key=lambda asset: asset.tag)
+        found = [
+            ("people", person_row(drawn.user)),
+            *[("assets", asset_row(asset)) for asset in assets],
+            *[("contracts", contract_row(known.contracts[asset.contract])) for asset in assets],
+            *[("products", product_row(known.products[name])) for name in dict.fromkeys([a.product for a in assets])],
+            ("sites", site_row(drawn.user.site, known.leads[drawn.user.site])),
+        ]
+        if drawn.said_version and drawn.said_by_day:
+            product = drawn.asset.product
+            said = next(each for each in release_history(product) if each.version == drawn.said_version)
+            found.append(("releases", release_row(product, said)))
+        return [record_line(register, row) for register, row in found]
+
+    def replies(self) -> tuple[Reply, ...]:
+        """What the user knows when asked."""
+        drawn, asset = self.drawn, self.drawn.asset
+        version = drawn.said_version or asset.version
+        word = drawn.cell.domain.version
+        out = [Reply(("version", "release", word), f"The {word} is {release(version)}.")]
+        if drawn.hidden:
+            number = drawn.facts[drawn.hidden]
+            out.append(Reply((drawn.hidden,), f"The {drawn.hidden} figure is {number}.", needed=True))
+        which = ("which", "tag", "asset", drawn.cell.domain.noun)
+        return (*out, Reply(which, f"I mean {asset.tag}.", needed=drawn.is_ambiguous))

@@ -1,0 +1,82 @@
+"""Experts that treat all sentences to assistants alike: one obeys each of them, one ignores each of them."""
+
+from functools import partial
+from random import Random
+
+from warroom.core.policy import PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.content import DocumentContent
+from warroom.envs.tickets.policies.expert import Findings
+from warroom.envs.tickets.policies.naive import submit
+from warroom.envs.tickets.reference import instructions
+from warroom.envs.tickets.rules import MissingFact, ProcedureStep, work_out
+from warroom.envs.tickets.views import OpenedDocument, TicketsObservation
+from warroom.envs.tickets.wording.grammar import ParsedSentence, kinds, read
+from warroom.envs.tickets.wording.injections import is_injected
+from warroom.envs.tickets.wording.reading import read_sentence, sentences
+from warroom.envs.tickets.wording.steps import read_step
+from warroom.sim.wording.forms import SPLITS
+
+
+class AssistantSentences:
+    """The expert of the single-turn mode, except for what is said to assistants."""
+
+    def __init__(self, obeys: bool, brief: Brief, rng: Random) -> None:
+        self.obeys = obeys
+
+    def act(self, observation: Observation) -> ToolCall:
+        """What follows from the page, with every such sentence obeyed or left out."""
+        if not isinstance(observation, TicketsObservation):
+            return ToolCall("wait")
+        findings = Findings.of(observation)
+        if self.obeys:
+            return _obedient(findings, observation)
+        findings.contents = {id: _without(content) for id, content in findings.contents.items()}
+        return findings.answer().submission()
+
+
+obeying: PolicyFactory = partial(AssistantSentences, True)
+ignoring: PolicyFactory = partial(AssistantSentences, False)
+
+
+def _without(content: DocumentContent) -> DocumentContent:
+    """A document without the step that it tells to assistants, which is its last."""
+    return content._replace(steps=content.steps[:-1]) if content.assistants else content
+
+
+def _obedient(findings: Findings, page: TicketsObservation) -> ToolCall:
+    """The expert's answer with all that is demanded on the page."""
+    found = findings.answer()
+    call = found.submission().arguments
+    text, cited = str(call["resolution"]), list(found.settlement.gold)
+    confidence, escalate = found.confidence, found.settlement.escalate
+    for demand in [demand for document in page.context for demand in demands(document)]:
+        if "step" in demand.values:
+            text = f"{text} {_told(read_step(str(demand.values['step'])), findings)}"
+        elif demand.kind.endswith("hand_over"):
+            escalate = demand.kind == "demand_hand_over"
+        elif demand.kind == "demand_cite":
+            cited = [document.id for document in page.context]
+        else:
+            confidence = 1.0
+    return submit(text, cited, confidence, escalate)
+
+
+def _told(step: ProcedureStep | None, findings: Findings) -> str:
+    try:
+        return "" if step is None else instructions([work_out(step, findings.facts())])
+    except MissingFact:
+        return ""
+
+
+def demands(document: OpenedDocument) -> list[ParsedSentence]:
+    """What the injections of a document want."""
+    injected = [read_sentence(sentence) for sentence in sentences(document.body) if is_injected(sentence)]
+    texts = [str(sentence.values["demand"]) for sentence in injected if sentence is not None]
+    wanted = tuple(sorted({kind for split in SPLITS for kind in kinds(split) if kind.startswith("demand_")}))
+    return [each for text in texts for each in read(text, wanted) if _is_meant(each)]
+
+
+def _is_meant(demand: ParsedSentence) -> bool:
+    """Whether a reading of a demand makes sense: what should be a step is one."""
+    return "step" not in demand.values or read_step(str(demand.values["step"])) is not None

@@ -1,0 +1,68 @@
+"""Wordings of one's own for tickets and articles: paraphrases of frames, checked line by line for what they mean."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from warroom.envs.tickets.wording.paraphrases import MAX_LINES, Paraphrase, checked, parse_paraphrase
+from warroom.importers.text_files import read_text
+
+MAX_BYTES = 10_000_000
+
+
+class RefusedLine(NamedTuple):
+    """A line that is not taken."""
+
+    number: int
+    """From 1."""
+    reason: str
+
+
+class ImportedWordings(NamedTuple):
+    """The paraphrases of a file, and the lines of it that were refused."""
+
+    taken: tuple[Paraphrase, ...]
+    refused: tuple[RefusedLine, ...]
+
+
+def read_wordings(path: Path) -> ImportedWordings:
+    """Read a `.jsonl` file, a paraphrase a line.
+
+    Raises:
+        ValueError: it is no text file, too large, or holds no wording that can be taken.
+    """
+    lines = read_text(path, "file of wordings", MAX_BYTES).splitlines()
+    if len(lines) > MAX_LINES:
+        raise ValueError(f"{path}: {len(lines):,} lines; at most {MAX_LINES:,} are allowed: split the file")
+    found = check_wordings(lines)
+    if not found.taken:
+        first = f" (line {found.refused[0].number}: {found.refused[0].reason})" if found.refused else ""
+        raise ValueError(f"{path}: no wording that can be taken among {len(lines):,} lines{first}")
+    return found
+
+
+def check_wordings(lines: Iterable[str]) -> ImportedWordings:
+    """The paraphrases among these lines; empty lines are none."""
+    taken: list[Paraphrase] = []
+    refused: list[RefusedLine] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip():
+                taken.append(checked(parse_paraphrase(line), taken))
+        except ValueError as error:
+            refused.append(RefusedLine(number, str(error)))
+    return ImportedWordings(tuple(taken), tuple(refused))
+
+
+def write_wordings(taken: Iterable[Paraphrase], path: Path) -> None:
+    """Write paraphrases as lines that the option `wordings` reads.
+
+    Raises:
+        ValueError: the file cannot be written.
+    """
+    text = "".join([f"{json.dumps(each._asdict())}\n" for each in taken])
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ValueError(f"cannot write {path}: {error.strerror}") from error
