@@ -162,10 +162,24 @@ def a_whole_is_no_less_than_its_part(env: LogsEnv) -> Iterator[str]:
                 yield f"{name}: {line.message}"
 
 
+def a_request_is_no_shorter_than_its_call(env: LogsEnv) -> Iterator[str]:
+    """In the lines of one service about one request that failed."""
+    for service in _causes_and_neighbours(env):
+        own, calls = dict[str, int](), dict[str, int]()
+        for line in (line for words in SEARCHES for line in _newest(env, service, words)):
+            read, took = read_line(line.message), MILLISECONDS.search(line.message)
+            if read is not None and took is not None and read.role in ("failed", "refused", "lost"):
+                (own if read.role == "failed" else calls)[line.trace] = int(took[1])
+        for trace in own.keys() & calls.keys():
+            if own[trace] < calls[trace]:
+                yield f"{env.catalogue.names[service]}: {trace} took {own[trace]} ms, its call {calls[trace]} ms"
+
+
 Law = Callable[[LogsEnv], Iterator[str]]
 LAWS: tuple[Law, ...] = (
     requests_add_up, levels_add_up, same_question_same_answer, names_exist, harm_is_told_by_callers,
     who_suffers_says_so, nothing_before_the_onset, a_whole_is_no_less_than_its_part,
+    a_request_is_no_shorter_than_its_call,
 )  # fmt: skip
 
 
