@@ -78,7 +78,7 @@ def draw_background(
     return out
 
 
-class _Place(NamedTuple):
+class _RoutinePlace(NamedTuple):
     """A service to which routine changes are made."""
 
     name: str
@@ -88,9 +88,9 @@ class _Place(NamedTuple):
     headroom: float
 
 
-def _places_by_kind(system: ServiceSystem) -> dict[str, list[_Place]]:
+def _places_by_kind(system: ServiceSystem) -> dict[str, list[_RoutinePlace]]:
     places = [
-        _Place(name, load, three_digits(load), headroom_of(system, i))
+        _RoutinePlace(name, load, three_digits(load), headroom_of(system, i))
         for i, (name, load) in enumerate(zip(system.names, system.load, strict=True))
     ]
     kinds = {"service": ("service", "db", "queue"), "cache": ("cache",), "store": ("db", "queue")}
@@ -100,7 +100,7 @@ def _places_by_kind(system: ServiceSystem) -> dict[str, list[_Place]]:
     }
 
 
-def _draw_place(rng: Random, made_to: dict[str, list[_Place]]) -> tuple[str, Family, _Place]:
+def _draw_place(rng: Random, made_to: dict[str, list[_RoutinePlace]]) -> tuple[str, Family, _RoutinePlace]:
     while True:
         signer, family = _ROSTER[int(rng.random() * len(_ROSTER))]
         if choice := made_to[family.made_to]:
@@ -108,7 +108,7 @@ def _draw_place(rng: Random, made_to: dict[str, list[_Place]]) -> tuple[str, Fam
 
 
 def _draw_routine(
-    rng: Random, around: Surroundings, series: SeriesBook, signer: str, family: Family, place: _Place
+    rng: Random, around: Surroundings, series: SeriesBook, signer: str, family: Family, place: _RoutinePlace
 ) -> Routine:
     random, name, parts = rng.random, place.name, family.parts[around.split]
     ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)
@@ -137,7 +137,7 @@ def _draw_statement(rng: Random, family: Family, service: str, asked: int, serie
     )
 
 
-def _draw_part(rng: Random, family: Family, place: _Place, change: Routine) -> PartState:
+def _draw_part(rng: Random, family: Family, place: _RoutinePlace, change: Routine) -> PartState:
     """A state in which the change does nothing, or next to nothing."""
     terms = Terms(change.old, change.new, 1.0, place.load, place.headroom, place.load)
     if family.harmless is not None:
