@@ -53,7 +53,7 @@ class SeatsEnv(AECEnv[str, Shown, str]):
         self.agents, self.agent_selection = list(self.possible_agents), self.chat.seat
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"spec": spec} for agent in self.agents}
+        self.infos: dict[str, dict[str, str | float]] = {agent: {"spec": spec} for agent in self.agents}
 
     def observe(self, agent: str) -> Shown:
         """What the acting seat was shown since its last message; nothing for the others."""
