@@ -210,10 +210,9 @@ class _CaseDraw:
         """Another asset that the ticket may mean as well: nothing that is said tells which."""
         same = self.reference == "product" or (self.reference == "nickname" and self.rng.random() < 0.5)
         other = self.asset(self.cell.product if same else self.other_product())
-        alike = {"bought": first.bought, "version": first.version, "user": first.user}
-        return other._replace(asset=other.asset._replace(**alike | (
-            {"nickname": first.nickname} if self.reference == "nickname" else {}
-        )))  # fmt: skip
+        nickname = first.nickname if self.reference == "nickname" else other.asset.nickname
+        alike = other.asset._replace(bought=first.bought, version=first.version, user=first.user, nickname=nickname)
+        return other._replace(asset=alike)
 
     def products(self) -> tuple[str, ...]:
         """The products of the family."""
