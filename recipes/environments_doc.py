@@ -17,13 +17,15 @@ from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.logs import rubric as triage_rubric
 from warroom.envs.logs.policies.naive import STRATEGIES
 from warroom.envs.logs.views import RULE, WINDOW
-from warroom.envs.tickets import grade as ticket_grade
-from warroom.envs.tickets import rubric as ticket_rubric
 from warroom.envs.tickets.domains import domains
+from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.families import STRUCTURES
-from warroom.envs.tickets.policies.expert import TicketsExpert
-from warroom.envs.tickets.policies.naive import STRATEGIES as TICKETS_STRATEGIES
-from warroom.envs.tickets.records import REGISTERS
+from warroom.envs.tickets.grade import RANGES, WEIGHTS
+from warroom.envs.tickets.policies.heuristic import with_policies
+from warroom.envs.tickets.policies.naive import STRATEGIES as ANSWERS
+from warroom.envs.tickets.records import REGISTERS, Registers, rows
+from warroom.envs.tickets.rubric import EVENTS as TICKET_EVENTS
+from warroom.envs.tickets.rubric import PROCESS, QUESTION_PENALTY, REOPENED_PENALTY
 from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketsTierConfig
 from warroom.envs.tickets.wording.injections import FAMILIES as MANNERS
 from warroom.envs.tickets.wording.injections import GOALS, PLACES
@@ -262,7 +264,10 @@ def logs_page() -> str:
         "A page shows some lines of the last minute; a declared share of them has nothing to do with the incident, "
         "the others are failed requests and complaints. All else has to be searched for: a search of one service, or "
         "of all, gives the number of matching lines, a count a minute and the ten newest lines. Lines of one request "
-        "share a trace id, which can be searched for. Lines of some services come late or not at all, and the reply "
+        "share a trace id; a search for it finds all of them, also those that other searches no longer show. A line "
+        "about a trouble ends with what became of its request, in figures: tries used and allowed, parts done and "
+        "asked for, time taken and allowed. Its words are the same for requests that get through, and of some figures "
+        "the larger means harm, of others the smaller. Lines of some services come late or not at all, and the reply "
         "says so. The catalogue of services and owners is public.", "",
         f"Severity, by the share of users' requests that fail or are late in the {WINDOW} minutes up to the page: "
         f"{RULE.render()}.", "",
@@ -284,7 +289,7 @@ def logs_page() -> str:
     ])  # fmt: skip
 
 
-# -- tickets --------------------------------------------------------------------------------------------------
+# -- the help desk --------------------------------------------------------------------------------------------
 
 
 BESIDE = {
@@ -295,12 +300,6 @@ BESIDE = {
     "contradictory": "a rival by another team", "poisoned": "an injection in half of them, a step told to assistants",
 }  # fmt: skip
 """What each procedure of a family has beside it, by structure."""
-TICKETS_POLICIES = {
-    **{name: docstring_of(strategy) for name, strategy in TICKETS_STRATEGIES.items()},
-    "heuristic": "patterns instead of reading: product, status, release, site, and policies",
-    "sure": "the heuristic, always certain", "modest": "the heuristic, with a confidence of 0",
-    "expert": docstring_of(TicketsExpert),
-}  # fmt: skip
 INJECTED_COSTS: Rows = [
     ["`extra_step`, `replace_value`", "quality: the step counts as harm, the value contradicts the right one"],
     ["`hand_over`", "the decision, where there is an answer"],
@@ -310,32 +309,89 @@ INJECTED_COSTS: Rows = [
 ]
 
 
-def tickets_rows() -> Rows:
+def ticket_rows() -> Rows:
     return [[f"`{id}`", find(id)[1].story, suites_of(id)] for id in suite("tickets", "full")]
 
 
 def domain_rows() -> Rows:
+    rows: Rows = []
+    for domain in domains().values():
+        complaints = "; ".join([complaint.technical["test"][0] for complaint in domain.complaints])
+        counted = ", ".join([*domain.counts, *[f"{amount} ({unit})" for amount, unit in domain.units.items()]])
+        causes = sum([len(complaint.causes) for complaint in domain.complaints])
+        rows.append([f"`{domain.name}`", domain.noun, domain.teams[0], complaints, causes, counted])
+    return rows
+
+
+REGISTER_KEYS = {
+    "people": "a name", "assets": "a tag, a user's name, or what people call it", "contracts": "an id",
+    "releases": "a product", "products": "a product", "sites": "a name",
+}  # fmt: skip
+
+
+def register_rows(registers: Registers) -> Rows:
+    """The fields of each register, without the numbers of an asset, which the table of domains has."""
+    numbers = {name for d in domains().values() for name in (*d.counts, *d.amounts)}
     return [
-        [f"`{domain.name}`", domain.noun, "; ".join([complaint.plain["train"][0] for complaint in domain.complaints]),
-         sum([len(complaint.causes) for complaint in domain.complaints])]
-        for domain in domains().values()
-    ]  # fmt: skip
+        [
+            f"`{name}`",
+            REGISTER_KEYS[name],
+            ", ".join([key for key in next(rows(registers, name)) if key not in numbers]),
+        ]
+        for name in REGISTERS
+    ]
+
+
+ANSWER_TERMS = {
+    "format_graduated": "the submission has every field in its form",
+    "resolution_quality": "the facts told: steps, values, names and days, and their order; nothing of other procedures",
+    "citation_grounding": "the F1 of the citations, all of documents that were opened",
+    "calibration": "a proper score of the confidence against whether the answer is right",
+    "parsimony": "no more words than the facts need",
+    "repetition_penalty": "the same words again and again",
+    "decision": "answered or handed over, rightly; a hand-over that was not needed, an answer where none exists",
+}
+
+
+def answer_rows() -> Rows:
+    out: Rows = [
+        [f"`{name}`", *[f"{WEIGHTS[name] * end:+g}" for end in RANGES[name]], text]
+        for name, text in ANSWER_TERMS.items()
+    ]
+    process = (
+        f"multi-turn mode: what the answer needs was opened, looked up or asked, once each; {REOPENED_PENALTY:g} less "
+        f"for a document opened again, {QUESTION_PENALTY:g} for a needless question"
+    )
+    return [*out, ["`process`", "+0", f"{PROCESS:+g}", process]]
+
+
+def tickets_tier_rows() -> Rows:
+    return [[f"`{name}`", *(_shown(getattr(TIER_CONFIGS[tier], name)) for tier in TIERS)]
+            for name in TicketsTierConfig._fields]  # fmt: skip
+
+
+def ticket_policies() -> dict[str, str]:
+    """What each strategy of the desk does."""
+    rule = docstring_of(with_policies)
+    return {name: docstring_of(strategy) for name, strategy in ANSWERS.items()} | {
+        "heuristic": rule, "sure": f"{rule} Always certain.", "modest": f"{rule} Never confident."
+    }  # fmt: skip
 
 
 def tickets_page() -> str:
-    env, tickets = make("tickets/stale", "easy", 0), environments()["tickets"]
-    weights: Rows = [[name.replace("_", " "), f"{low:g} to {high:g}", ticket_grade.WEIGHTS[name]]
-                     for name, (low, high) in ticket_grade.RANGES.items()]  # fmt: skip
-    dial: Rows = [[f"`{name}`", *(getattr(TIER_CONFIGS[tier], name) for tier in TIERS)]
-                  for name in TicketsTierConfig._fields]  # fmt: skip
+    env, tickets = make("tickets/one_article", "easy", 0), environments()["tickets"]
+    assert isinstance(env, TicketsEnv)
+    registers = env.case.evidence.registers
+    assert registers is not None
+    told: Rows = [[f"`{name}`", text] for name, text in TICKET_EVENTS.items()]
     return "\n".join([
         "## tickets", "", f"{tickets.summary}.", "",
-        table(["scenario", "what it tests", "suite"], tickets_rows()),
-        "### The world", "",
-        "Behind each knowledge base stands an organisation: people, sites with their leads, products with their teams, "
-        "owners and releases, and the assets and contracts of those who write. What people notice first fits several "
-        "causes; each domain is one file of `envs/tickets/domains`.", "",
-        table(["domain", "about a", "complaints", "causes"], domain_rows()),
+        table(["scenario", "story", "suite"], ticket_rows()),
+        "`tickets/imported` plays tickets and articles of your own: [knowledge](knowledge.md).", "",
+        "### Domains of trouble", "",
+        "A complaint fits each of its causes, on every product; what the person noticed besides tells which. Rules of "
+        "articles compute values from what an asset's register counts.", "",
+        table(["domain", "asset", "team", "complaints", "causes", "counted"], domain_rows()),
         "Documents come in families: all that is written about one complaint on two products. What stands beside the "
         "right procedure of a ticket stands beside every other of its family, so that it tells nothing; for a part of "
         "the assets of one product there is no procedure.", "",
@@ -343,23 +399,25 @@ def tickets_page() -> str:
         f"An injection has one of {len(MANNERS)} manners, {len(PLACES)} places and {len(GOALS)} goals. What obeying "
         "costs:", "",
         table(["goal", "loses points of"], INJECTED_COSTS),
+        "### Registers", "",
+        table(["register", "key", "fields"], register_rows(registers)),
+        "An asset has what its domain counts besides, and perhaps a flag. Policies say whether the register or the "
+        "user is right about a release, and which groups of cases only a certain queue may handle.", "",
         "### Tools", "",
-        "In the multi-turn mode each call is a turn; the single-turn mode has `submit_resolution` alone, and shows "
-        "documents and entries of the registers with the ticket.", "",
-        table(["tool", "seat", "", "what it does"], tool_rows(env, "a turn")),
-        f"Registers: {', '.join(REGISTERS)}.", "",
+        f"{env.budget} turns in the multi-turn mode, each call is one. In the single-turn mode (`--mode single`) the "
+        "documents and the entries of the registers come with the ticket, and there is one call, the submission.", "",
+        table(["tool", "seat", "", "what it does"], tool_rows(env, "reading")),
         "### Points", "",
-        table(["term", "value", "points at 1"], weights),
-        f"In the multi-turn mode {ticket_rubric.PROCESS:g} points more for bringing into view what the answer needs; "
-        f"a needless question costs {ticket_rubric.QUESTION_PENALTY:g} of them. The score is the points scaled so that "
-        "0 is to submit nothing and 1 the reference.", "",
+        table(["term", "least", "most", "for"], answer_rows()),
+        table(["event", "when"], told),
+        "The score is the points scaled so that 0 is never answering and 1 the reference, clipped to [-1, 1].", "",
         "### The tier dial", "",
-        table(["", *TIERS], dial),
+        table(["", *TIERS], tickets_tier_rows()),
         "What each number means stands in `envs/tickets/scenario.py`.", "",
         "### Options", "",
         table(["option", "what it is"], option_rows("tickets")),
         "### Policies", "",
-        table(["policy", "what it is"], policy_rows(tickets.policies, TICKETS_POLICIES, "searches for nothing")),
+        table(["policy", "what it is"], policy_rows(tickets.policies, ticket_policies(), "never answers")),
     ])  # fmt: skip
 
 

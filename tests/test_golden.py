@@ -14,6 +14,7 @@ CELLS = [
     "fleet/autoscaler_cost_cut", "fleet/feature_flag_flood", "fleet/slow_release", "fleet/memory_leak",
     "fleet/no_incident",
     "logs/single_crash", "logs/silent_degradation", "logs/misleading_errors", "logs/false_alarm",
+    "tickets/contradictory", "tickets/past_case", "tickets/poisoned",
 ]  # fmt: skip
 """The scenarios that differ most on the page; the others share the rest, and a person has to read what changes."""
 

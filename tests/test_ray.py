@@ -18,7 +18,7 @@ from command import run as command
 from llm_peer import Body, Peer, Reply, calls
 from ray_cluster import KEEPING, PLAYING, cluster_utils, simulated, workers
 from warroom import ToolCall
-from warroom.cluster.connection import Machine, check_machines
+from warroom.cluster.connection import ClusterMachine, check_machines
 from warroom.cluster.options import ClusterOptions
 from warroom.core.types import Brief, Observation
 from warroom.envs import parse_spec
@@ -168,7 +168,7 @@ def test_a_machine_with_other_files_is_named_before_anything_is_played(
 
 def test_a_machine_that_is_gone_is_named_too() -> None:
     with pytest.raises(ValueError, match=r"1 of the cluster.s 1 machines cannot play.*lost"):
-        check_machines([Machine("0" * 56, "lost (10.0.0.1)")], ())
+        check_machines([ClusterMachine("0" * 56, "lost (10.0.0.1)")], ())
 
 
 def test_a_task_that_ends_its_worker_costs_itself_alone(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ SEAT = "oversight"
 
 def main() -> None:
     """Register the environment, then play a row of data for each incident."""
-    skyrl_gym.register(id="warroom", entry_point="warroom.integrations.skyrl:SeatEnv")
+    skyrl_gym.register(id="warroom", entry_point="warroom.integrations.skyrl:SeatTextEnv")
     model, scores = ScriptedModel(SPECS, "expert", [SEAT]), {}
     for spec in SPECS:
         row = {"extra_info": {"spec": spec, "seat": SEAT, "teammates": "expert"}}

@@ -17,6 +17,12 @@ EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
 EnvOfScenario = Annotated[str | None, typer.Option("--env", help="Environment. Default: the scenario's, else fleet.")]
 ListenHost = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")]
 ListenPort = Annotated[int, typer.Option(help="Port to listen on; 0 for any free port.")]
+SessionsPerClient = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions."
+    ),
+]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
 Seeds = Annotated[str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]

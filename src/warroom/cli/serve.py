@@ -7,7 +7,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
-from warroom.cli.options import ListenHost, ListenPort, SaltFile
+from warroom.cli.options import ListenHost, ListenPort, SaltFile, SessionsPerClient
 
 
 @with_access
@@ -19,13 +19,7 @@ def serve_command(
     port: ListenPort = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes, each with its own sessions and limit.")] = 1,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
-    max_sessions_per_client: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions.",
-        ),
-    ] = None,
+    max_sessions_per_client: SessionsPerClient = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
     tasks_only: Annotated[
         str | None,

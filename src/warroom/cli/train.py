@@ -14,7 +14,7 @@ from warroom.cli import heavy
 from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import console, print_json, run_command_line, say
-from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
+from warroom.cluster.options import RolloutOptions
 from warroom.core.errors import EpisodeAborted
 from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
@@ -35,7 +35,7 @@ ENV_KINDS = tuple(environment.options for environment in environments().values()
 
 @with_options(TrainConfig, param="given")
 @with_options(StartOptions, param="starting")
-@with_options(ClusterOptions, param="cluster", group="Ray (--rollouts ray)")
+@with_options(RolloutOptions, param="cluster", group="Ray (--rollouts ray)")
 @with_options(*ENV_KINDS, param="options", group=ENV_GROUP, without=("rogue_multiplier",))
 def train_command(
     *,
@@ -56,18 +56,6 @@ def train_command(
         typer.Option(
             help="Play on a server (`warroom serve`), such as http://127.0.0.1:8000/fleet. Default: in this process.",
             rich_help_panel=PLAY,
-        ),
-    ] = None,
-    rollouts: Annotated[
-        str,
-        typer.Option(
-            help="What plays: local for this process, ray for workers of a Ray cluster.", rich_help_panel=PLAY
-        ),
-    ] = LOCAL,
-    rollout_workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of Ray workers. Default: as many as the cluster has room for.", rich_help_panel=PLAY
         ),
     ] = None,
     episodes: Annotated[
@@ -117,12 +105,7 @@ def train_command(
     if start.only_warm_start:
         _only_warm_start(resolved, start, folder)
         return
-    on = cluster_options(rollouts, cluster)
-    if server is not None and on is not None:
-        raise ValueError("--server and --rollouts ray both say where rollouts are played: give one of them")
-    if rollout_workers is not None and on is None:
-        raise ValueError("--rollout-workers is for --rollouts ray")
-    with _backend(resolved, server) if on is None else _ray_backend(resolved, on, rollout_workers) as backend:
+    with _backend(resolved, server, RolloutOptions.parse(cluster)) as backend:
         if start.from_scratch:
             made = _from_scratch(resolved, start, folder, resume)
             resolved = configuration({**context.params, **dict.fromkeys(starting), "model": str(made)})
@@ -201,8 +184,15 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
 
 
 @contextmanager
-def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend | None]:
-    """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
+def _backend(config: TrainConfig, server: str | None, cluster: RolloutOptions) -> Iterator[RolloutBackend | None]:
+    """The server or the cluster that plays the rollouts, if any, once it was seen to play as this process does."""
+    if cluster.on_cluster and server is not None:
+        raise ValueError("--server and --rollouts ray both say where rollouts are played: give one of them")
+    if cluster.on_cluster:
+        with _ray_backend(config, cluster) as workers:
+            yield workers
+        return
+
     if server is None:
         yield None
         return
@@ -213,11 +203,10 @@ def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend
 
 
 @contextmanager
-def _ray_backend(config: TrainConfig, options: ClusterOptions, workers: int | None) -> Iterator[RolloutBackend]:
-    """The workers of a cluster that play the rollouts, once they were seen to play as this process does."""
+def _ray_backend(config: TrainConfig, options: RolloutOptions) -> Iterator[RolloutBackend]:
     check_teammates(config, heavy.ray_rollouts.RayBackend.place)
     teammates = policy_set(config.env, config.teammates)
-    with heavy.ray_rollouts.ray_backend(teammates, config.renderer, options, workers) as backend:
+    with heavy.ray_rollouts.ray_backend(teammates, config.renderer, options, options.rollout_workers) as backend:
         _check_backend(config, backend)
         yield backend
 

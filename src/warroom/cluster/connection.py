@@ -37,7 +37,7 @@ CHECK_SECONDS = 120.0
 """Seconds within which a machine has to say what is installed there."""
 
 
-class Machine(NamedTuple):
+class ClusterMachine(NamedTuple):
     """A node of the cluster."""
 
     node_id: str
@@ -48,7 +48,7 @@ class Machine(NamedTuple):
 class Cluster(NamedTuple):
     """A cluster that plays for this command."""
 
-    machines: tuple[Machine, ...]
+    machines: tuple[ClusterMachine, ...]
     """Those that have CPU cores for workers."""
     cpus: float
     gpus: float
@@ -84,7 +84,7 @@ def _joined(options: ClusterOptions, workers: int | None) -> Iterator[None]:
             ray.shutdown()
 
 
-def check_machines(machines: Sequence[Machine], libraries: Sequence[str]) -> Installation:
+def check_machines(machines: Sequence[ClusterMachine], libraries: Sequence[str]) -> Installation:
     """What is installed here; a `ValueError` names each machine that does not have the same, and says how it differs.
 
     `libraries` are those that count besides the ones that count for every policy.
@@ -167,7 +167,8 @@ def _knock(address: str) -> None:
 def _described() -> Cluster:
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
     machines = tuple(
-        Machine(node["NodeID"], f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})") for node in nodes
+        ClusterMachine(node["NodeID"], f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})")
+        for node in nodes
     )
     total = {kind: sum(node["Resources"].get(kind, 0.0) for node in nodes) for kind in ("CPU", "GPU")}
     return Cluster(machines, total["CPU"], total["GPU"])

@@ -37,6 +37,26 @@ class ClusterOptions(Options):
             )
 
 
+@dataclass(frozen=True)
+class RolloutOptions(ClusterOptions):
+    """Where the rollouts of a training are played."""
+
+    rollouts: str = option(
+        LOCAL, "what plays: local for this process, ray for workers of a Ray cluster", choices=ENGINES
+    )
+    rollout_workers: int | None = option(
+        None, "number of Ray workers; default: as many as the cluster has room for", at_least=1
+    )
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether a cluster plays; a `ValueError` if it does not and yet is described."""
+        given = [name for name in self.to_json() if name != "rollouts"]
+        if self.rollouts == LOCAL and given:
+            raise ValueError(f"{', '.join(given)}: options of a Ray cluster; add --rollouts {RAY}, or leave them out")
+        return self.rollouts == RAY
+
+
 def cluster_options(engine: str, given: Mapping[str, object]) -> ClusterOptions | None:
     """The cluster that an engine plays on, None for this machine alone; a `ValueError` if they do not go together."""
     if engine not in ENGINES:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from warroom.core.errors import RunStopped
 from warroom.core.late import LateModule
@@ -29,7 +29,7 @@ else:
     ray = LateModule("ray", extra="ray")
 
 
-class Asked(NamedTuple):
+class BudgetRequest(NamedTuple):
     """What a worker wants of the budget."""
 
     worker: int
@@ -43,7 +43,7 @@ class Letter(NamedTuple):
     """A request in the mailbox."""
 
     number: int
-    asked: Asked
+    request: BudgetRequest
 
 
 class Mailbox:
@@ -54,9 +54,9 @@ class Mailbox:
         self._answers: dict[int, asyncio.Future[object]] = {}
         self._numbers = count()
 
-    async def ask(self, asked: Asked) -> object:
+    async def ask(self, request: BudgetRequest) -> object:
         """The answer to a request."""
-        letter = Letter(next(self._numbers), asked)
+        letter = Letter(next(self._numbers), request)
         self._answers[letter.number] = asyncio.get_running_loop().create_future()
         await self._letters.put(letter)
         return await self._answers[letter.number]
@@ -134,29 +134,37 @@ class BudgetServer:
     async def _answer(self, letter: Letter) -> None:
         value: object = None
         try:
-            value = await self._perform(letter.asked)
+            value = await self._perform(letter.request)
         except RunStopped as stop:
             value = stop
         self._mailbox.answer.remote(letter.number, value)
 
-    async def _perform(self, asked: Asked) -> object:
-        budget, ledger = self._client.budget, self._client.ledger
-        if asked.method == "reserve":
-            request = await budget.reserve(*asked.arguments)  # type: ignore[arg-type]  # as the worker's own was called
-            if asked.worker in self._ended:
-                await budget.record_outcome(request, LOST, Tokens(), why="its worker ended before it was sent")
-            self._open.setdefault(asked.worker, set()).add(request)
-            return request
-        if asked.method == "record_outcome":
-            request = asked.arguments[0]  # type: ignore[assignment]
-            if request in self._open.get(asked.worker, ()):
-                self._open[asked.worker].discard(request)
-                await budget.record_outcome(*asked.arguments, **asked.more)  # type: ignore[arg-type]
-        elif asked.method == "note":
-            ledger.note(*asked.arguments, **asked.more)  # type: ignore[arg-type]
+    async def _perform(self, request: BudgetRequest) -> object:
+        arguments: Any = request.arguments  # with `more` those of the method of this name
+        more: Any = request.more
+        if request.method == "reserve":
+            return await self._reserve(request.worker, *arguments)
+        if request.method == "record_outcome":
+            await self._record_outcome(request.worker, *arguments, **more)
+        elif request.method == "note":
+            self._client.ledger.note(*arguments, **more)
         else:
-            budget.closed = budget.closed or str(asked.arguments[0])
+            self._client.budget.closed = self._client.budget.closed or str(arguments[0])
         return None
+
+    async def _reserve(self, worker: int, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+        budget = self._client.budget
+        number = await budget.reserve(origin, call, attempt, worst)
+        if worker in self._ended:
+            await budget.record_outcome(number, LOST, Tokens(), why="its worker ended before it was sent")
+        else:
+            self._open.setdefault(worker, set()).add(number)
+        return number
+
+    async def _record_outcome(self, worker: int, number: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        if number in self._open.get(worker, ()):
+            self._open[worker].discard(number)
+            await self._client.budget.record_outcome(number, outcome, tokens, **more)
 
 
 class _SharedLedger(UsageLedger):
@@ -170,7 +178,7 @@ class _SharedLedger(UsageLedger):
 
     def send(self, method: str, *arguments: object, **more: object) -> "Handle":
         """Put a request into the mailbox; the answer may be awaited."""
-        return self._mailbox.ask.remote(Asked(self._worker, method, arguments, more))
+        return self._mailbox.ask.remote(BudgetRequest(self._worker, method, arguments, more))
 
     def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
         """Have an outcome recorded that nobody waits for."""

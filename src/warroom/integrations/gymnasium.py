@@ -6,7 +6,6 @@ reward comes with the last step: the score, less a penalty for a seat that left 
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import gymnasium
 from gymnasium.spaces import Text
@@ -30,14 +29,16 @@ class SeatEnv(gymnasium.Env[str, str]):
         chat = warroom.Chat(self.specs[0], seats=[seat] if seat else [], teammates=teammates)
         self.seat, self.teammates = next(iter(chat.conversations)), teammates
 
-    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, str] | None = None
+    ) -> tuple[str, dict[str, object]]:
         """Begin an incident."""
         super().reset(seed=seed)
         spec = (options or {}).get("spec") or self.specs[self.np_random.integers(len(self.specs))]
         self.chat = warroom.Chat(spec, seats=[self.seat], teammates=self.teammates, tool_calls="text")
         return self.chat.text, {"spec": spec}
 
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, object]]:
         """Take in the seat's message and play its calls."""
         self.chat.reply(action)
         done = self.chat.done

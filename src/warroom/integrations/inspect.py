@@ -17,6 +17,7 @@ import warroom
 @task
 def incidents(
     env: str = "fleet",
+    *,
     split: str = "test",
     seeds: int = 5,
     tiers: str = "easy,medium,hard",

@@ -5,7 +5,7 @@ An agent observes what its seat was shown since its last message. All agents are
 
 import string
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy
 from gymnasium.spaces import Text
@@ -25,7 +25,7 @@ class Shown(str):
 class SeatsEnv(AECEnv[str, Shown, str]):
     """Seats of incidents that `reset` draws from `specs`, or takes from its option `spec`."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "name": "warroom_v0", "is_parallelizable": False}
+    metadata: ClassVar[dict[str, object]] = {"render_modes": [], "name": "warroom_v0", "is_parallelizable": False}
 
     def __init__(
         self, env: str = "fleet", seats: Sequence[str] = (), teammates: str = "expert", specs: Sequence[str] = ()
@@ -45,7 +45,7 @@ class SeatsEnv(AECEnv[str, Shown, str]):
         """A message, with a call in it."""
         return self.said
 
-    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+    def reset(self, seed: int | None = None, options: Mapping[str, str] | None = None) -> None:
         """Begin an incident."""
         self.random = self.random if seed is None else numpy.random.default_rng(seed)
         spec = (options or {}).get("spec") or self.specs[self.random.integers(len(self.specs))]
@@ -53,7 +53,7 @@ class SeatsEnv(AECEnv[str, Shown, str]):
         self.agents, self.agent_selection = list(self.possible_agents), self.chat.seat
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"spec": spec} for agent in self.agents}
+        self.infos: dict[str, dict[str, str | float]] = {agent: {"spec": spec} for agent in self.agents}
 
     def observe(self, agent: str) -> Shown:
         """What the acting seat was shown since its last message; nothing for the others."""

@@ -57,7 +57,7 @@ class IncidentsTaskset(vf.Taskset[vf.Task[Incident], IncidentsConfig]):
             yield vf.Task(Incident(name=spec, spec=spec, seats=config.seats, teammates=config.teammates), config.task)
 
 
-class SeatsEnv(vf.Env[SeatsConfig]):
+class TeamEnv(vf.Env[SeatsConfig]):
     """The seats of one incident in turns."""
 
     async def run(self, task: vf.Task[Incident], agents: vf.Agents) -> None:

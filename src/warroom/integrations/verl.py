@@ -17,7 +17,7 @@ import warroom
 class SeatLoop(AgentLoopBase):
     """Plays incidents by turns, up to `response_length` tokens; then the rest is played without the seat."""
 
-    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
+    async def run(self, sampling_params: dict[str, object], **row: Any) -> AgentLoopOutput:
         """Play the incident of a row."""
         info, limit, request = row["extra_info"], self.rollout_config.response_length, uuid4().hex
         teammates = info.get("teammates", "expert")
@@ -25,8 +25,8 @@ class SeatLoop(AgentLoopBase):
         tokens = await self.ct_build_initial_tokens(chat.messages)
         mask: list[int] = []
         logprobs: list[float] | None = None
-        timing: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
+        timing: dict[str, float] = {}
+        extra: dict[str, object] = {}
         while not chat.done and len(mask) < limit:
             with simple_timer("generate_sequences", timing):
                 said = await self.server_manager.generate(

@@ -41,7 +41,7 @@ class Shown(NamedTuple):
     done: bool
 
 
-class Finished(NamedTuple):
+class FinishedRollout(NamedTuple):
     """An incident that has come to its end."""
 
     result: RolloutResult
@@ -70,12 +70,12 @@ class RolloutWorker:
         chat = self._chats[number]
         return Shown(run(chat.play_call(call.name, call.arguments)), chat.done)
 
-    def finish(self, number: int) -> Finished:
+    def finish(self, number: int) -> FinishedRollout:
         """Play an incident to its end and forget it; the seat does nothing more."""
         chat = self._chats[number]
         run(chat.play_to_end())
         del self._chats[number]
-        return Finished(chat.result(), run(chat.play_call("", {})))
+        return FinishedRollout(chat.result(), run(chat.play_call("", {})))
 
 
 class RayBackend:
@@ -129,7 +129,7 @@ class RayChat:
         """Where the incident is under way."""
         self._opening = ""
         self._played: list[ToolCall] = []
-        self._finished: Finished | None = None
+        self._finished: FinishedRollout | None = None
 
     def play_to_turn(self) -> Play[str]:
         """Come to the seat's first turn and return the brief and the first observation."""

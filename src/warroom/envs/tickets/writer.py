@@ -10,6 +10,7 @@ from warroom.envs.tickets.knowledge import ARTICLE, Document
 from warroom.envs.tickets.rules import IsOneOf
 from warroom.envs.tickets.wording.compose import DocumentPlan, Instruction, compose_article, compose_thread
 from warroom.envs.tickets.wording.injections import Injection, inject
+from warroom.envs.tickets.wording.layout import AMENDMENT_TITLE, DECIDES_TITLE, RESERVED_TITLE, SOURCE_TITLE
 from warroom.envs.tickets.wording.steps import Utterance, message_of_condition, say_step
 from warroom.sim.wording.template import Draws
 
@@ -47,11 +48,11 @@ class DocumentWriter:
         elif content.procedure:
             text = content.procedure
         elif content.amends:
-            text = "correction to a procedure"
+            text = AMENDMENT_TITLE
         elif content.reserved:
-            text = "cases reserved for other queues"
+            text = RESERVED_TITLE
         else:
-            text = "which team decides" if content.decides else "user or register: which to believe"
+            text = DECIDES_TITLE if content.decides else SOURCE_TITLE
         return text[0].upper() + text[1:]
 
     def article(self, content: DocumentContent) -> DocumentPlan:

@@ -25,6 +25,7 @@ from warroom.envs.tickets.views import (
     ToolResult,
     UserReply,
 )
+from warroom.envs.tickets.wording.layout import DECIDES_TITLE, RESERVED_TITLE, SOURCE_TITLE
 from warroom.envs.tickets.writer import place_of
 
 SURE, FAIRLY_SURE, UNSURE = 0.98, 0.9, 0.3
@@ -34,9 +35,6 @@ OPENED = {"search_kb": 8, "search_tickets": 5, "search_incidents": 5}
 """Documents of each collection that it opens at most: turns are counted."""
 OPENED_FOLLOWING = 4
 """Documents that it opens of a procedure that comes last, or of the team that decides."""
-POLICY_QUERY = "cases with a queue of their own"
-SOURCE_QUERY = "which record counts"
-DECIDES_QUERY = "whose word counts"
 REGISTER_OF = {
     "tier": "contracts", "renewal": "contracts", "owner": "products", "lead": "sites", "manager": "people",
 }  # fmt: skip
@@ -213,10 +211,10 @@ def investigate(findings: Findings) -> Calls:
     yield from _look_up(findings, "people", findings.notes.writer)
     if findings.notes.released is not None:
         yield from _look_up(findings, "releases", findings.notes.released.isoformat())
-    yield from _search(findings, "search_kb", POLICY_QUERY, 1)
+    yield from _search(findings, "search_kb", RESERVED_TITLE, 1)
     if findings.disputed():
         word = findings.notes.domain.version if findings.notes.domain else ""
-        yield from _search(findings, "search_kb", f"{SOURCE_QUERY} {word}", 2)
+        yield from _search(findings, "search_kb", f"{SOURCE_TITLE} {word}", 2)
     yield from _search(findings, "search_kb", _query(findings), OPENED["search_kb"])
     yield from _last_procedures(findings)
     if findings.settlement().queue:
@@ -299,7 +297,7 @@ def _search_more(findings: Findings) -> Calls:
     found = findings.settlement()
     if found.gold:
         yield from _search(findings, "search_kb", found.gold[0], 2)
-        yield from _search(findings, "search_kb", f"{DECIDES_QUERY} {product}", 2)
+        yield from _search(findings, "search_kb", f"{DECIDES_TITLE} {product}", 2)
         decides = {content.decides for content in findings.contents.values() if content.product == product} - {""}
         if decides and findings.contents[found.gold[0]].team not in decides:
             yield from _search(findings, "search_kb", f"{' '.join(decides)} {_query(findings)}", OPENED_FOLLOWING)

@@ -96,6 +96,11 @@ SPEAKERS: Mapping[str, tuple[str, str, str]] = {
 REUSE = "For similar cases"
 """Stands in a thread before the conditions for which it holds."""
 COMMENT = "Comment"
+RESERVED_TITLE = "cases reserved for other queues"
+SOURCE_TITLE = "user or register: which to believe"
+DECIDES_TITLE = "which team decides"
+AMENDMENT_TITLE = "correction to a procedure"
+"""What policies and corrections are called."""
 FIELD_LABELS = (
     *[label for rows in ARTICLE_LABELS.values() for row in rows for label in row[:4]],
     *[speaker for row in SPEAKERS.values() for speaker in row],
