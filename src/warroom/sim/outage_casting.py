@@ -120,7 +120,7 @@ class OutageCasting(NamedTuple):
         return tuple([story for story in self.stories if story.hit])
 
 
-class _Place(NamedTuple):
+class _OutagePlace(NamedTuple):
     """A service in whose requests the trouble shows, and the call that brings them."""
 
     callee: int
@@ -139,7 +139,7 @@ def draw_outage(
     """
     draw = _Draw(rng, system, tier, split)
     all_causes = (plan.causes, plan.second) if plan.second else (plan.causes,)
-    taken: list[_Place] = []
+    taken: list[_OutagePlace] = []
     remedies = []
     for causes in all_causes:
         place, remedy = draw.place(causes, taken, plan.name, second=len(all_causes) > 1)
@@ -172,8 +172,8 @@ class _Draw:
     # -- where -----------------------------------------------------------------------------------------
 
     def place(
-        self, causes: tuple[str, ...], taken: list[_Place], plan: str, *, second: bool = False
-    ) -> tuple[_Place, str]:
+        self, causes: tuple[str, ...], taken: list[_OutagePlace], plan: str, *, second: bool = False
+    ) -> tuple[_OutagePlace, str]:
         """Where it happens, and which remedy ends it (empty: none): first the remedy, so that all are as frequent.
 
         `second`: another place apart from it is needed.
@@ -203,16 +203,16 @@ class _Draw:
             f"has {', '.join(self.system.kinds)}; choose another scenario or topology"
         )
 
-    def _places(self) -> list[_Place]:
+    def _places(self) -> list[_OutagePlace]:
         system = self.system
-        found = [_Place(0, None, None)]
+        found = [_OutagePlace(0, None, None)]
         for link, (caller, callee) in enumerate(system.links):
             call = system.calls[caller][link - system.link_ranges[caller][0]]
             if call.weight and system.reach[callee] > LEAST_REACH and system.reach[caller] > LEAST_REACH:
-                found.append(_Place(callee, link, caller))
+                found.append(_OutagePlace(callee, link, caller))
         return found
 
-    def _apart(self, place: _Place, other: _Place) -> bool:
+    def _apart(self, place: _OutagePlace, other: _OutagePlace) -> bool:
         """Whether neither end of one call depends on an end of the other, users' own gateway apart."""
         ends = [i for i in (place.callee, place.caller) if i]
         others = [i for i in (other.callee, other.caller) if i]
@@ -221,7 +221,7 @@ class _Draw:
         return not any(self.system.depend(a, b) for a in ends for b in others)
 
     def _fitting(
-        self, causes: tuple[str, ...], remedy: str, place: _Place, *, apart: bool = False
+        self, causes: tuple[str, ...], remedy: str, place: _OutagePlace, *, apart: bool = False
     ) -> list[tuple[str, int]]:
         """Kinds of outage with a remedy that may happen at a place, and their owners: never the gateway where two
         outages have to be apart."""
@@ -241,7 +241,7 @@ class _Draw:
             return not service or 0 in self.system.callers[service]
         return True
 
-    def lost(self, places: list[_Place]) -> LostShare:
+    def lost(self, places: list[_OutagePlace]) -> LostShare:
         """How bad it is to be: one of those severities that outages at the places can come to."""
         ends = [i for place in places for i in (place.callee, place.caller) if i is not None]
         most = 0.95 * MOST_SHARE * min([self.system.reach[i] for i in ends])
@@ -253,7 +253,7 @@ class _Draw:
     # -- what ------------------------------------------------------------------------------------------
 
     def cluster(
-        self, causes: tuple[str, ...], remedy: str, place: _Place, lost: float, first: int, *, apart: bool
+        self, causes: tuple[str, ...], remedy: str, place: _OutagePlace, lost: float, first: int, *, apart: bool
     ) -> list[Story]:
         """The troubles at one place; one of them is the cause unless there are no causes."""
         random, tier = self.rng.random, self.tier
@@ -279,7 +279,7 @@ class _Draw:
         shuffle(self.rng, stories)
         return [story._replace(id=first + k + 1) for k, story in enumerate(stories)]
 
-    def _rival(self, place: _Place, gradual: bool) -> tuple[str, int]:
+    def _rival(self, place: _OutagePlace, gradual: bool) -> tuple[str, int]:
         """A trouble from the prior: the remedy first."""
         pool = GRADUAL if gradual else SUDDEN
         while True:
@@ -292,7 +292,7 @@ class _Draw:
                 return name, owners[int(self.rng.random() * len(owners))]
 
     def _story(
-        self, name: str, owner: int, place: _Place, common: Target | None, onset: int, lost: float, *, hit: bool
+        self, name: str, owner: int, place: _OutagePlace, common: Target | None, onset: int, lost: float, *, hit: bool
     ) -> Story:
         row, random = OUTAGES[name], self.rng.random
         site = place.callee if row.place == "callee" else owner
@@ -325,7 +325,9 @@ class _Draw:
         owner = elsewhere[int(self.rng.random() * len(elsewhere))]
         links = [k for k, (caller, _) in enumerate(self.system.links) if caller == owner]
         link = links[int(self.rng.random() * len(links))] if links else None
-        place = _Place(owner, None, None) if link is None else _Place(self.system.links[link][1], link, owner)
+        place = (
+            _OutagePlace(owner, None, None) if link is None else _OutagePlace(self.system.links[link][1], link, owner)
+        )
         name, owner = self._rival(place, like.row.gradual)
         story = self._story(name, owner, place, None, like.onset // 60 * 60, 1.0, hit=False)
         return [story._replace(id=first + 1, share=like.share, rate=story.rate * _boost(like.share))]
