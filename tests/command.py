@@ -1,4 +1,7 @@
-"""The console command as the tests call it: in this process, with what it printed and how it ended."""
+"""The console command as the tests call it: in this process mostly, with what it printed and how it ended."""
+
+import subprocess
+import sys
 
 from click.testing import Result
 from typer.testing import CliRunner
@@ -18,6 +21,17 @@ def printed(*words: object) -> str:
     done = run(*words)
     assert done.exit_code == 0, done.output
     return done.stdout
+
+
+def refused_without(library: str, *words: str) -> str:
+    """The one line of a command in a process where a library is not installed."""
+    code = (
+        f"import sys; sys.modules[{library!r}] = None; sys.argv = {['warroom', *words]}; "
+        "from warroom.cli.app import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    return done.stderr.strip()
 
 
 def refused(*words: object, stdin: str | bytes | None = None) -> str:

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -46,6 +47,22 @@ def tiny() -> Iterator[None]:
     tiny_env.install()
     yield
     tiny_env.uninstall()
+
+
+@pytest.fixture(scope="module")
+def whole(tiny: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The finished run of a test file's command `EVAL`, by one process: however many play, it is the same."""
+    from command import printed
+
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    printed(*request.module.EVAL, "--workers", "1", "--out", folder)
+    return folder
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of that run, for one test."""
+    return Path(shutil.copytree(whole, tmp_path / "run"))
 
 
 @pytest.fixture

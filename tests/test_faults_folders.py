@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,18 +22,6 @@ HERE = Path(__file__).parent
 EVAL = ("eval", "--env", "tiny", "--scenarios", "fault", "--tiers", "easy", "--seeds", "2", "--policies", "expert,noop")
 DEEP = "[" * 100_000
 Damage = Callable[[str], str | bytes]
-
-
-@pytest.fixture(scope="module")
-def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    printed(*EVAL, "--workers", "1", "--out", folder)
-    return folder
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "run"))
 
 
 def record(**changes: Any) -> Damage:

@@ -22,16 +22,8 @@ from warroom.runs import RunState, read_record
 
 pytestmark = pytest.mark.usefixtures("tiny")
 HERE = Path(__file__).parent
-EVAL = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8", "--workers", "2"]
-COMMAND = [sys.executable, str(HERE / "tiny_command.py"), *EVAL]
-
-
-@pytest.fixture(scope="module")
-def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The undisturbed run, by one process: however many play, it is the same."""
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    printed(*EVAL[:-1], "1", "--out", folder)
-    return folder
+EVAL = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "--seeds", "8"]
+COMMAND = [sys.executable, str(HERE / "tiny_command.py"), *EVAL, "--workers", "2"]
 
 
 @pytest.mark.slow
@@ -82,7 +74,7 @@ def test_every_disturbance_of_the_long_mode_has_its_exit_codes() -> None:
 def test_a_clock_that_goes_back_changes_nothing(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ticks, start = iter(range(10**9)), time.time()
     monkeypatch.setattr(time, "time", lambda: start - 3600.0 * next(ticks))
-    printed(*EVAL[:-1], "1", "--out", tmp_path / "run")
+    printed(*EVAL, "--workers", "1", "--out", tmp_path / "run")
     for name in ("summary.json", "episodes.jsonl"):
         assert (tmp_path / "run" / name).read_bytes() == (whole / name).read_bytes()
 

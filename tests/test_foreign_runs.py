@@ -1,7 +1,6 @@
 """A run folder that a stranger made: reading it runs no program, asks no server, and writes into no other folder."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,18 +19,6 @@ SCENARIO = scenario(__name__, __doc__, Nature("memory"))
 '''
 
 pytestmark = pytest.mark.usefixtures("tiny")
-
-
-@pytest.fixture(scope="module")
-def whole(tiny: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    printed(*EVAL, "--workers", "1", "--out", folder)
-    return folder
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "run"))
 
 
 def rename(folder: Path, old: str, new: str) -> None:

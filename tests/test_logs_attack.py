@@ -70,7 +70,7 @@ def test_whom_a_complaint_is_about_can_be_read_whatever_its_wording() -> None:
         for scenario in suite("logs", "core"):
             env = make(scenario, "easy", seed_of(split, 0))
             assert isinstance(env, LogsEnv)
-            reading = env.response.desk.read(env.catalogue.names[0], "level:warn", "")
+            reading = env.response.logs.read(env.catalogue.names[0], "level:warn", "")
             assert isinstance(reading, ServiceReading) and reading.matches is not None
             shown = [ShownLine(reading.matches.service, line) for line in reading.matches.newest]
             found = [line_features(line, env.catalogue.names) for line in shown]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from warroom.train.callbacks import Interrupts, format_step, unmeasured
+from warroom.core.signals import Interrupts
+from warroom.train.callbacks import format_step, unmeasured
 from warroom.train.config import TrainConfig
 from warroom.train.curves import learning_curve
 from warroom.train.steps import StepLog, merge, moving, read_steps, summarise
@@ -152,7 +153,7 @@ def test_a_line_says_where_a_run_stands() -> None:
 def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
     told: list[str] = []
     before = signal.getsignal(signal.SIGINT)
-    with Interrupts(told.append) as interrupts:
+    with Interrupts(told.append, "finishing this step") as interrupts:
         assert not interrupts.asked
         signal.raise_signal(signal.SIGINT)
         assert interrupts.asked and "once more" in told[0]

@@ -3,6 +3,7 @@
 import inspect
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -69,12 +70,15 @@ def test_after_the_end_a_call_changes_nothing_and_says_so() -> None:
 
 def test_a_seat_that_leaves_earns_as_if_it_had_waited_less_the_penalty() -> None:
     left, waited = chat("developer"), chat("developer")
+    left.call("wait", {})
     left.finish()
     while not waited.done:
         waited.call("wait", {})
     assert left.result().left_early and not waited.result().left_early
     assert score_reward(left.result()) == score_reward(waited.result()) - EARLY_EXIT_PENALTY
     assert left.result().points == waited.result().points
+    silent = replace(left.result(), calls=0, score=0.9)
+    assert score_reward(silent) == -EARLY_EXIT_PENALTY, "what the others earned is paid for silence"
 
 
 @pytest.mark.parametrize("call", [("launch", {}), ("declare", {}), ("wait", {"loud": 1}), ("wait", {"say": 3})])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from browser import launched, new_page
-from command import refused
+from command import refused, refused_without
 from llm_peer import Peer, calls, fails
 from warroom.core.scene import Node, Scene, Section
 from warroom.core.spec import EpisodeSpec
@@ -296,10 +296,8 @@ def test_a_busy_port_is_one_line() -> None:
 
 
 def test_a_missing_library_is_one_line() -> None:
-    code = "import sys; sys.modules['gradio'] = None; from warroom.cli.app import app; app(['ui', '--port', '0'])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "error: gradio is not installed; run: pip install 'warroom[serve]'\n"
+    said = refused_without("gradio", "ui", "--port", "0")
+    assert said == "error: gradio is not installed; run: pip install 'warroom[serve]'"
 
 
 # -- visitors ---------------------------------------------------------------------------------------

@@ -8,23 +8,27 @@ print(chat.finish())
 """
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from warroom.core.checks import check_choice, check_range, check_type
 from warroom.core.conversation import Conversation
 from warroom.core.env import EPISODE_OVER
-from warroom.core.messages import MessageDict
+from warroom.core.messages import MessageDict, text_of
 from warroom.core.renderer import PlainRenderer
-from warroom.core.schemas import Schema
+from warroom.core.schemas import Schema, ToolMethod, tool_method
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
 from warroom.envs import env_spec
 from warroom.episode import trajectory_hash
 from warroom.policies import PolicySet
-from warroom.reward import RolloutResult
+from warroom.policies.llm.request_view import RequestView, text_messages
+from warroom.policies.llm.text_calls import parse_text_calls
+from warroom.reward import RolloutResult, score_reward
 from warroom.scheduler import Play, run
 from warroom.session import Session
 
+ToolCalls = Literal["api", "text"]
+"""How calls are written: as the API has them, or in the text of a message."""
 ENDED = "The incident is over."
 MAX_REMINDERS = 1_000
 
@@ -42,8 +46,8 @@ class Chat:
     """Conversations of the seats that a caller plays, one each; teammates play the others. Single use.
 
     After a message the conversation of whichever seat is next goes on: `messages` and `tools` are always those of the
-    acting seat. A message without a call is answered by a reminder, `reminders` times in a row; the next one leaves the
-    rest of the incident to the teammates.
+    acting seat. A message without a call is answered by a reminder, `reminders` times in a row; the next one ends the
+    seat's part: it does nothing to the end of the incident.
     """
 
     def __init__(
@@ -55,11 +59,14 @@ class Chat:
         renderer: str = "plain",
         reminders: int = 1,
         closed: bool = True,
+        tool_calls: ToolCalls = "api",
     ) -> None:
         """The caller plays `seats` (all of them if none is named).
 
-        `renderer` names how observations become text, `closed` whether schemas list the incident's own names. Errors
-        are those of `Session`, and a `ValueError` for an unknown renderer.
+        `renderer` names how observations become text, `closed` whether schemas list the incident's own names. With
+        `tool_calls="text"` the first message describes the tools, a model calls them in its text, and users and the
+        model take turns, for whatever knows no tools. Errors are those of `Session`, and a `ValueError` for an unknown
+        renderer.
         """
         self.session = Session(spec, seats=seats, teammates=teammates)
         env = self.session.env
@@ -68,6 +75,8 @@ class Chat:
         check_range("reminders", reminders, 0, MAX_REMINDERS)
         check_type("reminders", reminders, int)
         check_type("closed", closed, bool)
+        check_choice("tool_calls", tool_calls, get_args(ToolCalls))
+        self.as_text = tool_calls == "text"
         self.conversations = {
             seat: Conversation(renderers[renderer](env.brief(seat)), reminders=reminders, closed=closed)
             for seat in self.session.seats
@@ -96,16 +105,24 @@ class Chat:
     @property
     def messages(self) -> list[MessageDict]:
         """The conversation of the acting seat."""
-        return self.conversations[self.seat].messages
+        conversation = self.conversations[self.seat]
+        return RequestView(conversation, as_text=True).messages if self.as_text else conversation.messages
 
     @property
     def tools(self) -> list[Schema]:
-        """The tools of the acting seat, as the API takes them."""
-        return self.conversations[self.seat].tools
+        """The tools of the acting seat, as the API takes them; none if its first message describes them."""
+        return [] if self.as_text else self.conversations[self.seat].tools
+
+    def tool_methods(self) -> dict[str, ToolMethod]:
+        """The tools of the acting seat as methods by name, for trainers that derive schemas from a class.
+
+        They call `self._call(name, arguments)`. Make the chat with `closed=False`, so that they suit every incident.
+        """
+        return {schema["name"]: tool_method(schema) for schema in self.conversations[self.seat].schemas}
 
     @property
     def text(self) -> str:
-        """What the acting seat was shown last."""
+        """What the acting seat was shown last; with calls in text, all that it was shown since its last message."""
         return str(self.messages[-1]["content"])
 
     def begin(self) -> None:
@@ -113,14 +130,14 @@ class Chat:
         if self._seat is None:
             run(self.play_to_turn())
 
-    def reply(self, message: Mapping[str, object]) -> list[MessageDict]:
+    def reply(self, message: Mapping[str, object] | str) -> list[MessageDict]:
         """Take in a message of the acting seat, play its calls, and return what is new in the acting seat's messages.
 
-        After the end each call of the message is answered that the incident is over.
+        A string is a message of that text. After the end each call is answered that the incident is over.
         """
-        check_type("a message", message, Mapping)
+        check_type("a message", message, Mapping, str)
         self.begin()
-        return run(self.play_reply(message))
+        return run(self.play_reply({"role": "assistant", "content": message} if isinstance(message, str) else message))
 
     def call(self, name: str, arguments: Mapping[str, object] | str, *, message: str = "") -> Answer:
         """`reply` with a message that makes one call. After the end it changes nothing and is not kept.
@@ -133,10 +150,21 @@ class Chat:
         self.begin()
         return run(self.play_call(name, arguments, message=message))
 
+    def leave(self) -> None:
+        """End the acting seat's part: it does nothing to the end of the incident."""
+        self.begin()
+        self.conversations[self.seat].leave()
+        run(self._play_calls())
+
     def finish(self) -> float:
         """Leave the rest of the incident to the teammates, and return the score: 0 the no-op policy, 1 the oracle."""
         run(self.play_to_end())
         return self.session.env.score()
+
+    def reward(self) -> float:
+        """`finish`, and return what a trainer is given by default: `warroom.reward.score_reward`."""
+        self.finish()
+        return score_reward(self.result())
 
     def result(self) -> RolloutResult:
         """What came of the finished incident, for the seat whose turn was last."""
@@ -164,11 +192,14 @@ class Chat:
 
     def play_reply(self, message: Mapping[str, object]) -> Play[list[MessageDict]]:
         """Take in a message of the acting seat and play its calls."""
-        conversation, before = self.conversations[self.seat], len(self.messages)
-        conversation.add_message(message)
+        conversation = self.conversations[self.seat]
+        before = len(conversation.messages)
+        conversation.add_message(message, calls=parse_text_calls(text_of(message)) if self.as_text else None)
         yield from self._play_calls()
-        same = conversation is self.conversations[self.seat]
-        return self.messages[before + 1 :] if same else self.messages[-1:]
+        if conversation is not self.conversations[self.seat]:
+            return self.messages[-1:]
+        new = conversation.messages[before + 1 :]
+        return text_messages(new) if self.as_text else new
 
     def play_call(self, name: str, arguments: Mapping[str, object] | str, *, message: str = "") -> Play[Answer]:
         """Play one call of the acting seat; a text in place of arguments is refused, and quoted in the refusal."""

@@ -62,8 +62,12 @@ class Reward(NamedTuple):
 
 
 def score_reward(result: RolloutResult) -> float:
-    """The default reward: the team's score, less a penalty for a seat that left early."""
-    return result.score - EARLY_EXIT_PENALTY * result.left_early
+    """The default reward: the team's score, less a penalty for a seat that left early.
+
+    A seat that never called a tool has no part in a good score, and is paid none of it.
+    """
+    earned = result.score if result.calls else min(result.score, 0.0)
+    return earned - EARLY_EXIT_PENALTY * result.left_early
 
 
 def step_reward(env: Env, rewarded: float, *, dense: bool) -> float:

@@ -63,11 +63,11 @@ class _Commands(LazyGroup):
         ),
         "host": Verb(
             "warroom.cli.host:host_command",
-            "Host one incident whose seats people and agents take from elsewhere, by a join code.",
+            "Host one incident that people and agents elsewhere join, seat by seat, with a join code.",
         ),
         "power": Verb(
             "warroom.cli.power:power_command",
-            "Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.",
+            "Plan a comparison: the smallest detectable difference, and how many incidents a given difference needs.",
         ),
         "eval": Verb(
             "warroom.cli.eval:eval_command",
@@ -103,7 +103,7 @@ class _Commands(LazyGroup):
         ),
         "merge": Verb(
             "warroom.cli.merge:merge_command",
-            "Put the shards of one evaluation together into one run folder, as if it had been played at once.",
+            "Merge the shards of one evaluation into one run folder, as if one machine had played it.",
         ),
         "view": Verb(
             "warroom.cli.view:view_command",
@@ -123,7 +123,7 @@ class _Commands(LazyGroup):
         ),
         "triage": Verb(
             "warroom.cli.triage:triage_command",
-            "Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.",
+            "Report what changed in a log of your system and when: counts of message templates against a baseline.",
         ),
         "ui": Verb(
             "warroom.cli.ui:ui_command",
@@ -135,7 +135,7 @@ class _Commands(LazyGroup):
         ),
         "check": Verb(
             "warroom.cli.check:check_command",
-            "Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.",
+            "Load a scenario, policy or reward of your own, run it once, and report what is wrong with it.",
         ),
         "doctor": Verb(
             "warroom.cli.doctor:doctor_command",

@@ -44,10 +44,11 @@ def audit_command(
     suite: Suite = "full",
     scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
     full: Annotated[
-        bool, typer.Option("--full", help="Measure every gate, on 1,000 incidents a tier or more: takes hours.")
+        bool, typer.Option("--full", help="Measure every gate, on at least 1,000 incidents per tier; takes hours.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder that keeps what a full audit measured: once ended, it goes on there.")
+        Path | None,
+        typer.Option(help="Folder for the measurements of a full audit; an interrupted one resumes from it."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 2,
     json: Json = False,
@@ -55,8 +56,8 @@ def audit_command(
     """Check for exploits and leaks: scores of policies that ignore the evidence, ground truth in observations.
 
     Plays dozens of degenerate teams, searches short action scripts, compares all of them with fixed limits, scans whole
-    episodes for leaks of the truth, and measures what rules earn that skip a source. Exit code 1 when a limit is
-    exceeded or something leaks; of a full audit also when its incidents do not suffice to tell.
+    episodes for leaks of the truth, and measures how much rules earn that ignore a source of evidence. Exit code 1 when
+    a limit is exceeded or something leaks, and in a full audit also when its incidents are too few to decide.
 
     Example: warroom audit --tiers hard --seeds 10
     """

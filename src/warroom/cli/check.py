@@ -16,7 +16,7 @@ def check_command(
     env: Annotated[str, typer.Option(help="Environment in which a policy plays.")] = "fleet",
     json: Json = False,
 ) -> None:
-    """Load a scenario, policy or reward of your own, try it once, and say what is wrong with it.
+    """Load a scenario, policy or reward of your own, run it once, and report what is wrong with it.
 
     Plays one short episode, or calls a reward once. Exit code 2 with file and line where something is wrong.
 

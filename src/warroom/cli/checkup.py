@@ -32,10 +32,11 @@ EXTRAS = {
     "serve": "the OpenEnv and MCP servers, and the web page",
     "llm": "language models behind an API as policies",
     "pandas": "results of an evaluation as a table of pandas",
+    "ray": "evaluations and rollouts on the machines of a Ray cluster",
     "dev": "the tests and what `make check` runs",
 }
 """What each extra adds."""
-LOADED_IN_SUBPROCESS = ("plots", "serve", "llm")
+LOADED_IN_SUBPROCESS = ("plots", "serve", "llm", "ray")
 """Extras whose libraries load in processes of their own, meanwhile. Those of train load here, where models need them
 anyway, and those of dev are for the tests to try."""
 KEYS = {

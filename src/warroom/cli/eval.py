@@ -1,9 +1,9 @@
 """`warroom eval`."""
 
 import os
-import sys
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -13,16 +13,18 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
-from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.flags import env_options, with_env_options, with_options
 from warroom.cli.options import Json, SaltFile, Split
-from warroom.cli.output import command_line, print_json, say
+from warroom.cli.output import print_json, run_command_line, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
+from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
 from warroom.core.errors import RunStopped
 from warroom.core.salt import Salt
 from warroom.core.signals import exit_code
+from warroom.core.words import split_list
 from warroom.envs import make
-from warroom.evals.plan import Plan, parse_seeds, split_commas
+from warroom.evals.plan import Plan, parse_seeds
 from warroom.evals.record import evaluation_record
 from warroom.evals.selection import EvaluationRequest, select_plan, usual_policies
 from warroom.policies.llm import ApiOptions
@@ -32,6 +34,7 @@ from warroom.runs.lock import require_unlocked
 from warroom.runs.matrix import parse_shard
 
 if TYPE_CHECKING:
+    from warroom.evals.ray_engine import RayEngine
     from warroom.policies.llm.client import LLMClient
 
 UNFINISHED = 3
@@ -61,6 +64,9 @@ Shard = Annotated[
     str | None,
     typer.Option(help="One part of the incidents, such as 2/3 for the second of three; see `warroom merge`."),
 ]
+Engine = Annotated[
+    str, typer.Option(help="What plays: local for processes of this machine, ray for workers of a Ray cluster.")
+]
 Roc = Annotated[
     bool,
     typer.Option(
@@ -71,9 +77,11 @@ Roc = Annotated[
 
 @with_api
 @with_env_options
+@with_options(ClusterOptions, param="cluster", group="Ray (--engine ray)")
 def eval_command(
     *,
     given: Mapping[str, object],
+    cluster: Mapping[str, object],
     api: ApiOptions | None,
     env: Annotated[str, typer.Option(help="Environment.")] = "fleet",
     policies: Policies = None,
@@ -87,6 +95,7 @@ def eval_command(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Number of worker processes. Default: one per core.")
     ] = None,
+    engine: Engine = LOCAL,
     shard: Shard = None,
     attempts: Attempts = 1,
     salt_file: SaltFile = None,
@@ -102,6 +111,7 @@ def eval_command(
     Example: warroom eval --policies heuristic,expert --tiers hard --seeds 20 --out runs/hard
     """
     publish = heavy.publish.publish  # without its libraries an evaluation fails before it is played
+    on = cluster_options(engine, cluster)
     options = env_options(env, given)
     players = parse_policies(policies) if policies else usual_policies(env, options)
     request = EvaluationRequest(
@@ -117,15 +127,16 @@ def eval_command(
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
     folder = out or Path("runs") / f"eval-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    typed = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
-        with connect(behind, api, folder, resume) as client:
-            _play(plan, folder, (_typed(out, folder, False), _typed(out, folder, True)), resume, workers, client)
+        with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers, client) as remote:
+            _play(plan, folder, typed, resume, workers, client, remote)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
     except KeyboardInterrupt as stop:
-        say(f"\nStopped; finished episodes are saved. Resume with:\n  {_typed(out, folder, resume=True)}", "yellow")
+        say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
         raise typer.Exit(exit_code(stop)) from None
     if json:
         print_json(summary)
@@ -136,17 +147,30 @@ def eval_command(
 
 
 def _list(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else split_commas(text)
+    return None if text is None else split_list(text)
 
 
-def _typed(out: Path | None, folder: Path, resume: bool) -> str:
-    """The command as it was typed, made to name its folder."""
-    more = [] if out else ["--out", str(folder)]
-    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+@contextmanager
+def _cluster_engine(
+    plan: Plan, options: ClusterOptions | None, workers: int | None, client: "LLMClient | None"
+) -> "Iterator[RayEngine | None]":
+    """The workers of a cluster, once every machine of it was checked; None where this machine plays."""
+    if options is None:
+        yield None
+        return
+
+    with heavy.ray_engine.ray_engine(plan, options, workers, say, client) as remote:
+        yield remote
 
 
 def _play(
-    plan: Plan, folder: Path, typed: tuple[str, str], resume: bool, workers: int | None, client: "LLMClient | None"
+    plan: Plan,
+    folder: Path,
+    typed: tuple[str, str],
+    resume: bool,
+    workers: int | None,
+    client: "LLMClient | None",
+    remote: "RayEngine | None",
 ) -> None:
     """Play what is missing. `typed` is the command that began the run, and the one that goes on with it."""
     record = evaluation_record(plan, typed[0], client)
@@ -158,10 +182,10 @@ def _play(
     already = sum(run.played.values())
     say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
     try:
-        with run, progress("episodes", len(plan), already) as watch:
+        with run, progress("episodes", len(plan), already, remote.detail if remote else str) as watch:
             if client is not None:
                 client.keep(folder)
-            unplayed = heavy.run.play_plan(plan, run, workers, watch, client)
+            unplayed = heavy.run.play_plan(plan, run, workers, watch, client, engine=remote)
     except RunStopped as stop:
         say(f"\nStopped: {stop}", "yellow")
         _unfinished(len(plan), sum(run.played.values()), typed[1], ", with a higher cap where one was reached,")

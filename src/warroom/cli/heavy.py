@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded
     from warroom.envs.tickets import imported
     from warroom.envs.tickets import storage as knowledge
-    from warroom.evals import compare, merge, parquet, power, publish, report, roc, run
+    from warroom.evals import compare, merge, parquet, power, publish, ray_engine, report, roc, run
     from warroom.evals.audit import bars, certify, gates, search
     from warroom.evals.audit import run as audit
     from warroom.evals.audit import spec as audit_spec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
     from warroom.serve import guard, mcp, remote, shared_client, shared_server
-    from warroom.train import callbacks, grpo, runner, warmstart
+    from warroom.train import callbacks, grpo, ray_rollouts, runner, warmstart
     from warroom.view.ui import server as ui_server
 else:
     http_server = LateModule("warroom.cli.http_server", extra="serve")
@@ -40,6 +40,7 @@ else:
     parquet = LateModule("warroom.evals.parquet", extra="train")
     power = LateModule("warroom.evals.power", extra="plots")
     publish = LateModule("warroom.evals.publish", extra="plots")
+    ray_engine = LateModule("warroom.evals.ray_engine")
     report = LateModule("warroom.evals.report", extra="plots")
     roc = LateModule("warroom.evals.roc", extra="plots")
     run = LateModule("warroom.evals.run")
@@ -53,6 +54,7 @@ else:
     shared_server = LateModule("warroom.serve.shared_server", extra="serve")
     callbacks = LateModule("warroom.train.callbacks", extra="train")
     grpo = LateModule("warroom.train.grpo", extra="train")
+    ray_rollouts = LateModule("warroom.train.ray_rollouts")
     runner = LateModule("warroom.train.runner", extra="train")
     warmstart = LateModule("warroom.train.warmstart", extra="train")
     ui_server = LateModule("warroom.view.ui.server", extra="serve")

@@ -44,7 +44,9 @@ def host_command(
     ] = "noop",
     patience: Annotated[
         float,
-        typer.Option(min=0.1, max=MAX_PATIENCE, help="Seconds that the others wait for a client: to join, to call."),
+        typer.Option(
+            min=0.1, max=MAX_PATIENCE, help="Seconds to wait for a client to join, and for each of its calls."
+        ),
     ] = PATIENCE,
     scenario: Annotated[
         str | None, typer.Option(help="The scenario. Default: any of the environment, its name hidden.")
@@ -61,7 +63,7 @@ def host_command(
     player: Annotated[str, typer.Option(help="Name of the clients in the recorded episode.")] = "client",
     debrief: Annotated[bool, typer.Option("--debrief", help="Show the ground truth to all after the end.")] = False,
 ) -> None:
-    """Host one incident whose seats people and agents take from elsewhere, by a join code.
+    """Host one incident that people and agents elsewhere join, seat by seat, with a join code.
 
     Each client plays one seat and sees nothing of the others. The command ends with the incident.
 

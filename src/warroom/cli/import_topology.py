@@ -25,7 +25,7 @@ def topology_command(
     ] = None,
     edges: Annotated[
         Path | None,
-        typer.Option(help="Calls that the files do not state, one a line: web -> api. Default: none."),
+        typer.Option(help="File of calls that the compose files do not state, one per line: web -> api."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Output file.")] = Path("topology.json"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,

@@ -7,6 +7,7 @@ import typer
 from warroom.cli.options import Json
 from warroom.cli.output import print_json
 from warroom.cli.train import configuration, train_command
+from warroom.core.words import split_list
 from warroom.train.jobs import Machine, format_command, jobs, script
 
 
@@ -62,8 +63,8 @@ def jobs_command(
         print("\n\n".join(f"# {job.repository}\n{format_command(job)}" for job in found))
 
 
-def _words(text: str, by: str = ",") -> list[str]:
-    found = [word.strip() for word in text.split(by) if word.strip()]
+def _words(text: str, by: str = ",") -> tuple[str, ...]:
+    found = split_list(text, by)
     if not found:
         raise ValueError(f"got {text!r}, which is an empty list")
     return found

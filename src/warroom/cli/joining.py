@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 JoinCode = Annotated[
     str | None,
     typer.Option(
-        metavar="CODE", help="Take the seat --seat of the incident that `warroom host` printed this code for."
+        metavar="CODE", help="Join the incident that `warroom host` printed this code for, at the seat --seat."
     ),
 ]
 HostUrl = Annotated[str | None, typer.Option(help=f"With --join: address of the host. Default: {HOST_URL}.")]
@@ -38,7 +38,7 @@ def joined_seat(
         raise ValueError("a seat of a running incident needs both --join CODE and --seat SEAT")
     named = [name for name, value in others.items() if value not in (None, False)]
     if named:
-        raise ValueError(f"the host has chosen what is played: leave {named[0]} out beside --join")
+        raise ValueError(f"the host decides what is played: leave {named[0]} out with --join")
     address = url or HOST_URL
     try:
         with heavy.shared_client.SharedSeat(address, code, seat) as taken:

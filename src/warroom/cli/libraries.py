@@ -9,6 +9,8 @@ from importlib import metadata
 
 from packaging.requirements import Requirement
 
+from warroom.core.errors import first_line
+
 OWN = "warroom"
 MODULES = {
     "pyyaml": "yaml",
@@ -73,7 +75,7 @@ def load(libraries: list[str]) -> dict[str, str]:
             try:
                 importlib.import_module(module)
             except Exception as error:  # whatever a broken library raises is what is to be told
-                out[library] = _first_line(f"{type(error).__name__}: {error}")
+                out[library] = first_line(f"{type(error).__name__}: {error}")
     return out
 
 
@@ -97,11 +99,7 @@ class ImportTrial:
             said, _ = self._process.communicate()
             ended = f"it does not load within {PATIENCE:.0f} seconds"
         told = [json.loads(line) for line in said.splitlines() if line.startswith(('["tries"', '["fails"'))]
-        out = {self._modules[module]: _first_line(reason) for kind, module, reason in told if kind == "fails"}
+        out = {self._modules[module]: first_line(reason) for kind, module, reason in told if kind == "fails"}
         if self._process.returncode and told:
             out.setdefault(self._modules[told[-1][1]], ended)
         return out
-
-
-def _first_line(text: str) -> str:
-    return text.strip().splitlines()[0][:300]

@@ -13,7 +13,7 @@ from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
 from warroom.cli.listening import address, listen
-from warroom.cli.options import EnvOfScenario, Split, Tier
+from warroom.cli.options import EnvOfScenario, SessionsPerClient, Split, Tier
 from warroom.cli.output import command_line, say
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
@@ -66,10 +66,7 @@ def mcp_command(
     max_sessions: Annotated[
         int | None, typer.Option(min=1, help=f"With --http: open sessions. Default: {MAX_SESSIONS}.")
     ] = None,
-    max_sessions_per_client: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
-    ] = None,
+    max_sessions_per_client: SessionsPerClient = None,
     out: Annotated[Path | None, typer.Option(help="Record finished episodes in this run folder.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out, if it exists.")] = False,
     player: Annotated[str, typer.Option(help="Name of the player in recorded episodes.")] = "mcp",

@@ -16,7 +16,7 @@ def merge_command(
     out: Annotated[Path, typer.Option(help="The new run folder.")],
     json: Json = False,
 ) -> None:
-    """Put the shards of one evaluation together into one run folder, as if it had been played at once.
+    """Merge the shards of one evaluation into one run folder, as if one machine had played it.
 
     Example: warroom merge runs/shard-1 runs/shard-2 --out runs/whole
     """

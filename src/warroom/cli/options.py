@@ -7,8 +7,8 @@ import typer
 
 from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
+from warroom.core.words import split_list
 from warroom.envs.tasks import load_scenario
-from warroom.evals.plan import split_commas
 
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
@@ -17,20 +17,28 @@ EnvName = Annotated[str, typer.Option("--env", help="Environment.")]
 EnvOfScenario = Annotated[str | None, typer.Option("--env", help="Environment. Default: the scenario's, else fleet.")]
 ListenHost = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")]
 ListenPort = Annotated[int, typer.Option(help="Port to listen on; 0 for any free port.")]
+SessionsPerClient = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions."
+    ),
+]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
 Seeds = Annotated[str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]
 Split = Annotated[str, typer.Option(help="Split of incidents: train, dev or test. Publish test results only.")]
 SaltFile = Annotated[
     Path | None,
-    typer.Option(help="File with a secret that enters every draw, so that nobody else can replay the incidents."),
+    typer.Option(
+        help="File with a secret that is mixed into every random draw, so that nobody else can reproduce the incidents."
+    ),
 ]
 ScenarioFiles = Annotated[
     str | None,
     typer.Option(
         "--scenario-file",
-        help="Scenario files of your own that the run was played with, comma-separated. They are programs: no run "
-        "folder may name one that you have not.",
+        help="Scenario files of your own that the run was played with, comma-separated. They are programs, so none is "
+        "ever loaded because a run folder names it.",
     ),
 ]
 VIOLATED = 1
@@ -41,13 +49,13 @@ SHOWN = 12
 
 def load_scenario_files(text: str | None) -> None:
     """Load the files of `ScenarioFiles`; a `ValueError` says why one does not."""
-    for name in split_commas(text or ""):
+    for name in split_list(text or ""):
         load_scenario(name)
 
 
 def tiers_of(text: str) -> tuple[str, ...]:
     """The tiers of a comma-separated list, refused before anything is played."""
-    found = tuple(dict.fromkeys(split_commas(text)))
+    found = tuple(dict.fromkeys(split_list(text)))
     for tier in found or ("",):
         if tier not in TIERS:
             raise UnknownName("tier", tier, TIERS)

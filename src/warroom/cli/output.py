@@ -4,11 +4,18 @@ import json
 import re
 import shlex
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
+from warroom.core.late import LateModule
 from warroom.core.secrets import mask_text
+
+if TYPE_CHECKING:
+    from rich import console as rich_console
+else:
+    rich_console = LateModule("rich.console")  # completion prints no table
 
 PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
@@ -21,15 +28,21 @@ def command_line(*more: str) -> str:
     return shlex.join(["warroom", *sys.argv[1:], *more])
 
 
+def run_command_line(out: Path | None, folder: Path, resume: bool) -> str:
+    """The command of a run as it was typed, made to name its folder."""
+    more = [] if out else ["--out", str(folder)]
+    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
+
+
 def print_json(data: object) -> None:
     """Print data for a program."""
     print(json.dumps(data, indent=1))
 
 
-def console() -> Console:
+def console() -> "rich_console.Console":
     """Where people read tables; a pipe gets them whole."""
     width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(width=width, markup=False)  # names in brackets are names
+    return rich_console.Console(width=width, markup=False)  # names in brackets are names
 
 
 def say(text: str, color: str | None = None) -> None:

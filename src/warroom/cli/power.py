@@ -14,30 +14,33 @@ from warroom.cli.output import console, print_json
 if TYPE_CHECKING:
     from warroom.evals.power import PowerRow
 
-Run = Annotated[Path | None, typer.Argument(help="A run folder with two or more policies: its variances are used.")]
+Run = Annotated[Path | None, typer.Argument(help="A run folder with at least two policies, whose variances are used.")]
 
 
 def power_command(
     *,
     run: Run = None,
-    metric: Annotated[str, typer.Option(help="Which metric of the run.")] = "score",
+    metric: Annotated[str, typer.Option(help="Metric of the run.")] = "score",
     baseline: Annotated[str | None, typer.Option(help="Policy to compare with. Default: the run's own.")] = None,
     sd: Annotated[
         float | None,
         typer.Option(min=0, help="Without a run: standard deviation over incidents of the difference of two policies."),
     ] = None,
-    incidents: Annotated[int | None, typer.Option(min=2, help="Planned incidents a tier. Default: the run's.")] = None,
+    incidents: Annotated[
+        int | None, typer.Option(min=2, help="Planned incidents per tier. Default: the run's.")
+    ] = None,
     attempts: Annotated[
         int | None, typer.Option(min=1, help="Planned attempts at each incident by each policy. Default: the run's.")
     ] = None,
     difference: Annotated[
-        float | None, typer.Option(help="A difference of interest: shows its power and the incidents that it needs.")
+        float | None,
+        typer.Option(help="Difference of interest: shows the power to detect it and the incidents it needs."),
     ] = None,
-    power: Annotated[float, typer.Option(help="Probability of detecting a difference that is there.")] = 0.8,
+    power: Annotated[float, typer.Option(help="Probability of detecting a real difference.")] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     json: Json = False,
 ) -> None:
-    """Plan a comparison: the smallest difference that it can detect, and how many incidents a difference needs.
+    """Plan a comparison: the smallest detectable difference, and how many incidents a given difference needs.
 
     For two policies that play the same incidents, with variances between incidents and between attempts.
 

@@ -11,24 +11,46 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
+from rich.text import Text
 
 PATIENCE = 2.0
 """Seconds that reading may take before a bar of bytes shows."""
 
 
 @contextmanager
-def progress(what: str, planned: int, already: int = 0) -> Iterator[Callable[[int], None]]:
-    """A bar on a screen, nothing elsewhere; yields what is to be called with the number just done."""
+def progress(
+    what: str, planned: int, already: int = 0, detail: Callable[[], str] = str
+) -> Iterator[Callable[[int], None]]:
+    """A bar on a screen, nothing elsewhere; yields what is to be called with the number just done.
+
+    `detail` is asked for what else there is to say, such as who plays.
+    """
     if not sys.stderr.isatty():
         yield lambda count: None
         return
 
-    with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as bar:
+    columns = (BarColumn(), MofNCompleteColumn(), _PaceColumn(what, detail), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=planned, completed=already)
         yield lambda count: bar.advance(task, count)
+
+
+class _PaceColumn(ProgressColumn):
+    """How many are done a second, and by whom."""
+
+    def __init__(self, what: str, detail: Callable[[], str]) -> None:
+        super().__init__()
+        self._what, self._detail = what, detail
+
+    def render(self, task: Task) -> Text:
+        """The text of the moment."""
+        pace = f"{task.speed:.1f} {self._what}/s" if task.speed else ""
+        return Text(", ".join(part for part in (pace, self._detail()) if part))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
-from warroom.cli.options import ListenHost, ListenPort, SaltFile
+from warroom.cli.options import ListenHost, ListenPort, SaltFile, SessionsPerClient
 
 
 @with_access
@@ -19,16 +19,13 @@ def serve_command(
     port: ListenPort = 8000,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes, each with its own sessions and limit.")] = 1,
     max_sessions: Annotated[int, typer.Option(min=1, help="Open sessions per environment and worker.")] = 4096,
-    max_sessions_per_client: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of these, for each client. Default: all on this machine, else a quarter."),
-    ] = None,
+    max_sessions_per_client: SessionsPerClient = None,
     team: Annotated[str, typer.Option(help="Default policy of the seats that a client does not play.")] = "expert",
     tasks_only: Annotated[
         str | None,
         typer.Option(
             metavar="SPLIT",
-            help="Deal the tasks of this split by number; clients choose neither scenario, split, seed nor teammates.",
+            help="Serve only this split's numbered tasks: clients cannot choose scenario, split, seed or teammates.",
         ),
     ] = None,
     salt_file: SaltFile = None,
@@ -46,7 +43,8 @@ def serve_command(
 ) -> None:
     """Serve the environments over OpenEnv, for trainers and agents.
 
-    Programs of this machine may connect, and no web page. Other machines need --host, and --token or --public.
+    Only programs on this machine may connect, and no web page may. For other machines add --host, and --token or
+    --public.
 
     Example: warroom serve --env fleet --port 8000
     """

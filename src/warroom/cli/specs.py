@@ -26,5 +26,5 @@ def spec_from(
     flags = {"tier": tier, "split": split, "seed": seed, **given}
     for name, value in flags.items():
         if value is not None:
-            raise ValueError(f"{text} says everything about the episode: leave --{name.replace('_', '-')} out")
+            raise ValueError(f"{text} is a complete episode: leave out --{name.replace('_', '-')}")
     return parse_spec(text)

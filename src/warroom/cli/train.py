@@ -1,6 +1,5 @@
 """`warroom train`."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,15 +13,17 @@ from rich.text import Text
 from warroom.cli import heavy
 from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
-from warroom.cli.output import command_line, console, print_json, say
+from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.cluster.options import RolloutOptions
 from warroom.core.errors import EpisodeAborted
 from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.envs import environments
+from warroom.policies import policy_set
 from warroom.policies.manifest import warm_start_of
 from warroom.runs import RECORD
 from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
-from warroom.train.preflight import PreflightReport, backend_check
+from warroom.train.preflight import PreflightReport, backend_check, check_teammates
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
@@ -34,6 +35,7 @@ ENV_KINDS = tuple(environment.options for environment in environments().values()
 
 @with_options(TrainConfig, param="given")
 @with_options(StartOptions, param="starting")
+@with_options(RolloutOptions, param="cluster", group="Ray (--rollouts ray)")
 @with_options(*ENV_KINDS, param="options", group=ENV_GROUP, without=("rogue_multiplier",))
 def train_command(
     *,
@@ -41,6 +43,7 @@ def train_command(
     given: Mapping[str, object],
     starting: Mapping[str, object],
     options: Mapping[str, object],
+    cluster: Mapping[str, object],
     config: Annotated[
         Path | None,
         typer.Option(
@@ -102,7 +105,7 @@ def train_command(
     if start.only_warm_start:
         _only_warm_start(resolved, start, folder)
         return
-    with _backend(resolved, server) as backend:
+    with _backend(resolved, server, RolloutOptions.parse(cluster)) as backend:
         if start.from_scratch:
             made = _from_scratch(resolved, start, folder, resume)
             resolved = configuration({**context.params, **dict.fromkeys(starting), "model": str(made)})
@@ -181,17 +184,37 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
 
 
 @contextmanager
-def _backend(config: TrainConfig, server: str | None) -> Iterator[RolloutBackend | None]:
-    """The server that plays the rollouts, if one was named, once it was seen to play as this process does."""
+def _backend(config: TrainConfig, server: str | None, cluster: RolloutOptions) -> Iterator[RolloutBackend | None]:
+    """The server or the cluster that plays the rollouts, if any, once it was seen to play as this process does."""
+    if cluster.on_cluster and server is not None:
+        raise ValueError("--server and --rollouts ray both say where rollouts are played: give one of them")
+    if cluster.on_cluster:
+        with _ray_backend(config, cluster) as workers:
+            yield workers
+        return
+
     if server is None:
         yield None
         return
 
     with heavy.remote.RemoteBackend(server, config.env, config.renderer, config.teammates) as backend:
-        report = PreflightReport((backend_check(config, backend),), "")
-        say(report.render())
-        report.require()
+        _check_backend(config, backend)
         yield backend
+
+
+@contextmanager
+def _ray_backend(config: TrainConfig, options: RolloutOptions) -> Iterator[RolloutBackend]:
+    check_teammates(config, heavy.ray_rollouts.RayBackend.place)
+    teammates = policy_set(config.env, config.teammates)
+    with heavy.ray_rollouts.ray_backend(teammates, config.renderer, options, options.rollout_workers) as backend:
+        _check_backend(config, backend)
+        yield backend
+
+
+def _check_backend(config: TrainConfig, backend: RolloutBackend) -> None:
+    report = PreflightReport((backend_check(config, backend),), "")
+    say(report.render())
+    report.require()
 
 
 def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | None) -> None:
@@ -204,7 +227,7 @@ def _preflight(config: TrainConfig, rehearse: int, backend: RolloutBackend | Non
 def _train(
     config: TrainConfig, folder: Path, out: Path | None, resume: bool, rehearse: int, backend: RolloutBackend | None
 ) -> "TrainSummary | None":
-    command, again = _typed(out, folder, resume=False), _typed(out, folder, resume=True)
+    command, again = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     try:
         summary, interrupted, steps = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
@@ -221,12 +244,6 @@ def _train(
         say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(exit_code(interrupted))
     return summary
-
-
-def _typed(out: Path | None, folder: Path, resume: bool) -> str:
-    """The command as it was typed, made to name its folder."""
-    more = [] if out else ["--out", str(folder)]
-    return command_line(*more, *(["--resume"] if resume and "--resume" not in sys.argv else []))
 
 
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:

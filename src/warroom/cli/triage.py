@@ -44,11 +44,11 @@ def triage_command(
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option(help="Ask a policy for its opinion: llm:MODEL, or a scripted one. Default: counts alone."),
+        typer.Option(help="Also ask a policy for its diagnosis: llm:MODEL, or a scripted one. Default: counts only."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Say what changed in a log of your system, and when: counts of kinds of lines against a baseline.
+    """Report what changed in a log of your system and when: counts of message templates against a baseline.
 
     Exit codes: 0 something changed, 2 invalid input, 3 nothing changed or nothing to compare.
 

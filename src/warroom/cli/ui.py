@@ -13,6 +13,7 @@ from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
 from warroom.cli.options import ListenHost, ListenPort
 from warroom.cli.output import say
+from warroom.core.words import split_list
 from warroom.policies.llm import ApiOptions, is_llm
 from warroom.view.ui.policy_choice import AllowedPolicies
 
@@ -35,14 +36,14 @@ def ui_command(
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
-    Choose who plays, step or run, go back in time, and see the ground truth at the end. The address that is printed
-    holds a token: whoever has it may use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only where the
-    server listens on this machine alone; otherwise they choose from --policies.
+    Choose who plays, step or run, go back in time, and see the ground truth at the end. The printed address
+    contains a token: anyone who has it can use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only
+    where the server listens on this machine alone; otherwise they choose from --policies.
 
     Example: warroom ui --policies expert,heuristic,nano
     """
     access = access_of(host, allowed, draws_token=True)
-    names = None if policies is None else tuple(name.strip() for name in policies.split(",") if name.strip())
+    names = None if policies is None else split_list(policies)
     AllowedPolicies(names)  # a wrong name fails before a port is opened
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:

@@ -12,6 +12,7 @@ from warroom.cli.options import SaltFile, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
 from warroom.cli.progress import progress
 from warroom.core.salt import committed_salt
+from warroom.core.words import split_list
 from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
 from warroom.runs import REMEDY, VIEWER, read_record, write_text
@@ -100,12 +101,8 @@ def _path(path: Path) -> Path:
 def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> EpisodeFilter:
     """The filters as they were typed; a scenario may go without its environment."""
     env = str(read_record(run).config.get("env", ""))
-    names = [name if "/" in name else f"{env}/{name}" for name in _parts(scenario)]
-    return EpisodeFilter(parse_policies(policy or ""), _parts(tier), tuple(names))
-
-
-def _parts(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+    names = [name if "/" in name else f"{env}/{name}" for name in split_list(scenario or "")]
+    return EpisodeFilter(parse_policies(policy or ""), split_list(tier or ""), tuple(names))
 
 
 def _tell(sources: list[RunEpisodes], count: int) -> None:

@@ -48,7 +48,7 @@ class RunStopped(EpisodeAborted):
     """Nothing more may be spent on a run: what it has is kept, and nothing new begins."""
 
 
-def first_line(error: BaseException) -> str:
+def first_line(error: BaseException | str) -> str:
     """The first line of an error's message, at most 400 characters of it; the error's class where it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:MAX_LINE_CHARACTERS]
 

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.types import JsonObject
+from warroom.core.words import split_list
 
 _METADATA = "warroom.option"
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
@@ -106,7 +107,7 @@ class Option(NamedTuple):
         if self.type is bool:
             return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
         if self.type is tuple:
-            return tuple(word.strip() for word in text.split(",") if word.strip())
+            return split_list(text)
         try:
             return self.type(text)
         except ValueError:

@@ -8,13 +8,24 @@ templates print schemas, so their bytes belong to what a model was trained on: o
 trainers derive from Python functions, in the order of the alphabet.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, Signature
+from types import GenericAlias
 from typing import Protocol
 
 from warroom.core.types import JsonObject
 
 Schema = JsonObject
 """The JSON schema of one function: `name`, `description` and `parameters`."""
+ToolMethod = Callable[..., str]
+"""A method that plays a tool, of a class with `_call(name, arguments)`."""
+_TYPES: dict[str, type | GenericAlias] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list[str],
+}
 _OPEN_KEYS = ("type", "items", "description")
 
 
@@ -23,6 +34,13 @@ class HasSchemas(Protocol):
 
     def tool_schemas(self, *, closed: bool = False) -> tuple[Schema, ...]:
         """Function schemas of the seat's tools."""
+
+
+class PlaysCalls(Protocol):
+    """Whatever takes a seat's calls by name."""
+
+    def _call(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Play a call and return what the seat is shown then."""
 
 
 def tool_schemas(renderer: HasSchemas, *, closed: bool = False) -> list[Schema]:
@@ -45,3 +63,36 @@ def _open(schema: Schema) -> Schema:
     if parameters["required"]:
         written["required"] = list(parameters["required"])
     return {"name": schema["name"], "description": schema["description"], "parameters": written}
+
+
+def tool_method(schema: Schema) -> ToolMethod:
+    """A method that looks like the schema and passes on whatever it is given: the environment judges the call.
+
+    For trainers that derive schemas from Python; from this one they derive the open schema that it was made of.
+    """
+    name, parameters = schema["name"], schema["parameters"]
+    kinds = {key: _TYPES[field["type"]] for key, field in parameters["properties"].items()}
+    required = parameters.get("required", [])
+
+    def method(self: PlaysCalls, /, **arguments: object) -> str:
+        return self._call(name, arguments)
+
+    described = [f"    {key}: {field['description']}" for key, field in parameters["properties"].items()]
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = "\n".join([schema["description"], "", "Args:", *described]) if kinds else schema["description"]
+    method.__annotations__ = dict(kinds)
+    method.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter("self", Parameter.POSITIONAL_ONLY),
+            *[
+                Parameter(
+                    key,
+                    Parameter.KEYWORD_ONLY,
+                    annotation=kind,
+                    default=Parameter.empty if key in required else None,
+                )
+                for key, kind in kinds.items()
+            ],
+        ]
+    )
+    return method

@@ -1,7 +1,11 @@
 """How a command that is told to stop comes to its end: SIGTERM and SIGHUP are to it what Ctrl-C is."""
 
 import signal
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType
+from typing import Self
 
 STOPPING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command in good order, besides Ctrl-C."""
@@ -48,3 +52,35 @@ def exit_code(stop: KeyboardInterrupt) -> int:
 def cause_of(stop: KeyboardInterrupt) -> str:
     """What told the command to stop, in a word."""
     return signal.Signals(stop.number).name if isinstance(stop, Terminated) else "Ctrl-C"
+
+
+class Interrupts:
+    """Ctrl-C or SIGTERM within a block: the first asks the work to stop in good order, the second stops it at once."""
+
+    def __init__(self, log_line: Callable[[str], None], finishing: str) -> None:
+        """`finishing` is what is done before the stop, as the person is told at the first signal."""
+        self.first: KeyboardInterrupt | None = None
+        """What asked the work to stop; None while nothing has."""
+        self._log_line, self._finishing, self._handlers = log_line, finishing, ExitStack()
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work was asked to stop."""
+        return self.first is not None
+
+    def __enter__(self) -> Self:
+        # Python delivers signals to the main thread only; elsewhere its owner decides.
+        if threading.current_thread() is threading.main_thread():
+            for number in stopping_signals():
+                self._handlers.callback(signal.signal, number, signal.signal(number, self._on_signal))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._handlers.close()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        stop = interrupt_of(number)
+        if self.asked:
+            raise stop
+        self.first = stop
+        self._log_line(f"\n{cause_of(stop)}: {self._finishing}; once more stops at once")

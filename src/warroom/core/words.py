@@ -1,6 +1,11 @@
-"""Facts of an incident in words, as reports, pages and terminals show them."""
+"""Facts of an incident as reports, pages and terminals show them, and lists as people type them."""
 
 from collections.abc import Mapping
+
+
+def split_list(text: str, by: str = ",") -> tuple[str, ...]:
+    """The parts of a list as people type it, without the blanks around them; empty parts do not count."""
+    return tuple(part.strip() for part in text.split(by) if part.strip())
 
 
 def facts_in_words(facts: Mapping[str, object], *, comma: str = ", ") -> str:

@@ -1,16 +1,19 @@
 """Evaluations from Python: `warroom.evaluate(...)` plays a matrix of episodes and returns its `Results`."""
 
+import logging
 import shlex
 import shutil
 import warnings
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
 from warroom.core.checks import check_seeds, check_texts, check_type
 from warroom.core.late import LateModule
 from warroom.core.options import Options
@@ -31,7 +34,10 @@ from warroom.runs import EpisodeKey, Record, open_run, read_episodes, read_finis
 
 if TYPE_CHECKING:
     import pandas
+
+    from warroom.evals import ray_engine
 else:
+    ray_engine = LateModule("warroom.evals.ray_engine")
     pandas = LateModule("pandas", extra="pandas")
 
 T = TypeVar("T")
@@ -130,6 +136,8 @@ def evaluate(
     out: Path | str | None = None,
     workers: int | None = None,
     resume: bool = False,
+    engine: str = LOCAL,
+    cluster: ClusterOptions | Mapping[str, object] | None = None,
 ) -> Results:
     """Play a matrix of scenarios, tiers, seeds and policies, as `warroom eval` does, and return its results.
 
@@ -138,7 +146,8 @@ def evaluate(
     `suite`, `scenarios` and `tiers` default to those of the command. `out` is a new run folder, or with `resume` one to
     continue; without it the folder is temporary and lives as long as the results. `workers` above the default of 1
     starts processes, which needs the usual `if __name__ == "__main__":` in a script; classes and functions play in
-    this process.
+    this process. `engine="ray"` plays on a Ray cluster, by default one that is started on this machine, with as many
+    workers as it has room for; `cluster` has its options, such as `{"address": "auto"}`. Classes go along.
 
     Episodes of a policy that raises are in `Results.aborted`, and a `UserWarning` gives each error once; the other
     policies are played to the end. A `ValueError` says which argument is wrong and what is allowed.
@@ -151,6 +160,9 @@ def evaluate(
     check_type("out", out, Path, str, type(None))
     check_type("workers", workers, int, type(None))
     check_type("resume", resume, bool)
+    check_type("engine", engine, str)
+    check_type("cluster", cluster, ClusterOptions, Mapping, type(None))
+    on = cluster_options(engine, cluster.to_json() if isinstance(cluster, ClusterOptions) else cluster or {})
     named = _named(policies)
     objects = {name: policy for name, policy in named.items() if isinstance(policy, PolicySource)}
     request = EvaluationRequest(
@@ -161,8 +173,11 @@ def evaluate(
     )  # fmt: skip
     plan, _ = select_plan(request)
     folder = Path(mkdtemp(prefix="warroom-") if out is None else out)
-    with open_run(folder, evaluation_record(plan, _command(plan)), resume) as run:
-        aborted = play_plan(plan, run, workers or 1)
+    with (
+        _cluster_engine(plan, on, workers) as remote,
+        open_run(folder, evaluation_record(plan, _command(plan)), resume) as run,
+    ):
+        aborted = play_plan(plan, run, workers or 1, engine=remote)
     results = Results(folder, aborted)
     if out is None:
         weakref.finalize(results, shutil.rmtree, folder, ignore_errors=True)
@@ -171,6 +186,19 @@ def evaluate(
     for line in summarise_errors(aborted):
         warnings.warn(line, stacklevel=2)
     return results
+
+
+@contextmanager
+def _cluster_engine(
+    plan: Plan, options: ClusterOptions | None, workers: int | None
+) -> Iterator["ray_engine.RayEngine | None"]:
+    """The workers of a cluster; None where this machine plays."""
+    if options is None:
+        yield None
+        return
+
+    with ray_engine.ray_engine(plan, options, workers, logging.getLogger(__name__).info) as remote:
+        yield remote
 
 
 def _named(policies: PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]) -> dict[str, str | PolicySource]:

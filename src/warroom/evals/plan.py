@@ -10,6 +10,7 @@ from warroom.core.options import Options
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split
+from warroom.core.words import split_list
 from warroom.envs import env_spec, find, make, scenario_id, suite
 from warroom.policies import PolicySet, check_suited, policy_set, user_policy_set
 from warroom.policies.names import policies_in
@@ -76,7 +77,7 @@ def scenarios_of(env: str, suite_name: str | None, names: str | None) -> tuple[s
     """Scenario ids: those that are named (with or without `ENV/`), else those of the suite."""
     if names is None:
         return tuple(suite(env, suite_name))
-    return tuple(scenario_id(env, name) for name in split_commas(names))
+    return tuple(scenario_id(env, name) for name in split_list(names))
 
 
 def applicable_scenarios(
@@ -96,18 +97,13 @@ def applicable_scenarios(
     return tuple(scenario for scenario in scenarios if scenario not in left_out), left_out
 
 
-def split_commas(text: str) -> tuple[str, ...]:
-    """The parts of a comma-separated list."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
 def parse_seeds(text: str) -> tuple[int, ...]:
     """Indices of incidents: `5` is the first five, `0,3,7` are these, `10-19` a range; lists may hold ranges."""
     try:
         if text.strip().isdecimal():
             found = list(range(int(text)))
         else:
-            found = [index for part in split_commas(text) for index in _range(part)]
+            found = [index for part in split_list(text) for index in _range(part)]
     except ValueError as error:
         raise ValueError(
             f"seeds must be a count (5), a list (0,3,7) or a range (10-19) of numbers from 0, got {text!r}"

@@ -3,16 +3,16 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import mkstemp
-from typing import NamedTuple
 
 from warroom.core.strict_json import parse_json
 from warroom.envs import parse_spec
 from warroom.episode import Episode
-from warroom.runs import EpisodeKey, Run, cannot_write, key_of
+from warroom.evals.engines import EpisodeLine
+from warroom.runs import EpisodeKey, cannot_write, key_of
 
 SHARDS = "parts"
 """The folder within the run folder."""
@@ -21,16 +21,14 @@ SHARDS = "parts"
 class ShardCollector:
     """The files of all workers, those of a run that was interrupted included."""
 
-    def __init__(self, run: Run, planned: Mapping[EpisodeKey, int]) -> None:
-        """`planned` says how often each episode is to be in the run."""
-        self.folder = run.folder / SHARDS
-        self._run, self._wanted = run, planned
+    def __init__(self, folder: Path) -> None:
+        """`folder` is that of the run."""
+        self.folder = folder / SHARDS
         self._left = frozenset(self.folder.glob("*.jsonl"))
         self._read: dict[Path, int] = {}
 
-    def collect(self) -> int:
-        """Take over what was finished since the last time; returns how many episodes."""
-        count = 0
+    def collect(self) -> Iterator[EpisodeLine]:
+        """What was finished since the last time; after an interruption some of it is in the run already."""
         for path in sorted(self.folder.glob("*.jsonl")):
             with path.open("rb") as file:
                 file.seek(self._read.get(path, 0))
@@ -38,35 +36,22 @@ class ShardCollector:
                     if not line.endswith(b"\n"):
                         break
                     self._read[path] = self._read.get(path, 0) + len(line)
-                    count += self._append(path, line)
-        return count
+                    yield self._parsed(path, line)
 
     def remove(self) -> None:
         """Delete what has been taken over."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _append(self, path: Path, line: bytes) -> bool:
+    def _parsed(self, path: Path, line: bytes) -> EpisodeLine:
         try:
-            found, episode = _parse(line, check=path in self._left)
+            return _parse(line, check=path in self._left)
         except ValueError as error:
             raise ValueError(
                 f"{path} is damaged: {error}; delete it and run again with --resume: its episodes are played again"
             ) from error
-        if self._run.played[found] >= self._wanted.get(found, 0):
-            return False  # it was taken over before an interruption
-        self._run.append(found, episode)
-        return True
 
 
-class FinishedLine(NamedTuple):
-    """What a worker has finished."""
-
-    key: EpisodeKey
-    episode: str
-    """Its line for the run folder."""
-
-
-def _parse(line: bytes, *, check: bool) -> FinishedLine:
+def _parse(line: bytes, *, check: bool) -> EpisodeLine:
     """A worker's line; with `check`, since an earlier process wrote it, the episode itself is looked at too."""
     key, _, episode = line.decode().rstrip("\n").partition("\t")
     names = parse_json(key)
@@ -75,7 +60,7 @@ def _parse(line: bytes, *, check: bool) -> FinishedLine:
     found = EpisodeKey(parse_spec(names[0]), names[1])
     if check and key_of(Episode.from_json(episode)) != found:
         raise ValueError(f"a line is not the episode {found.spec} by {found.policy} that it says it is")
-    return FinishedLine(found, episode)
+    return EpisodeLine(found, episode)
 
 
 def write_episode(folder: str, key: EpisodeKey, line: str) -> None:

@@ -1,7 +1,7 @@
 """Who plays which seat: sets of policies, made from the names that commands take (`warroom.policies.names`)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random as Generator
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,14 @@ class PolicySet:
     """The names of the models that play, by seat; the other seats are scripts."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The hash of each Python file of a user's that plays, by the name of the policy."""
+
+    def through(self, client: "LLMClient") -> "PolicySet":
+        """The same with its API models played through this client."""
+        seats = {
+            seat: replace(factory, client=client) if isinstance(factory, LlmFactory) else factory
+            for seat, factory in self.seats.items()
+        }
+        return replace(self, seats=seats)
 
     def seat(self, env: Env, seat: str) -> Policy:
         """A fresh policy for `seat` of this episode; a `ValueError` if these policies play another environment."""

@@ -7,6 +7,7 @@ from random import Random
 from warroom.core.errors import UnknownName
 from warroom.core.schemas import Schema
 from warroom.core.types import Brief, Observation, ToolCall
+from warroom.core.words import split_list
 
 HELP = "help"
 
@@ -93,17 +94,12 @@ def _words(line: str) -> list[str]:
 
 def _convert(value: str, kind: str) -> object:
     readers: dict[str, Callable[[str], object]] = {
-        "integer": int, "number": float, "boolean": _boolean, "array": _items,
+        "integer": int, "number": float, "boolean": _boolean, "array": lambda text: list(split_list(text)),
     }  # fmt: skip
     try:
         return readers.get(kind, str)(value)
     except ValueError as error:
         raise ValueError(f"{value!r} is not of type {kind}") from error
-
-
-def _items(text: str) -> list[str]:
-    """The parts of a list by comma."""
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _boolean(text: str) -> bool:

@@ -16,6 +16,7 @@ from math import isfinite
 from pathlib import Path
 
 from warroom.core.errors import UnknownName
+from warroom.core.words import split_list
 
 HF, LLM = "hf:", "llm:"
 MODEL_PREFIXES = (HF, LLM)
@@ -39,7 +40,7 @@ def parse_policies(text: str) -> tuple[str, ...]:
     entries: list[str] = []
     for group in text.split(";"):
         open_seats: set[str] = set()
-        for part in (part.strip() for part in group.split(",") if part.strip()):
+        for part in split_list(group):
             seat = _seat_of(part)
             if seat and open_seats and seat not in open_seats and REST not in open_seats:
                 entries[-1] += "," + part

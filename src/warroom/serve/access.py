@@ -32,8 +32,8 @@ class AccessOptions(Options):
     )
     token: str | None = option(
         None,
-        f"secret that every request must carry, at least {MIN_TOKEN_LENGTH} characters; better set "
-        f"{TOKEN_VARIABLE} where other people can read command lines",
+        f"secret that every request must carry, at least {MIN_TOKEN_LENGTH} characters; prefer the variable "
+        f"{TOKEN_VARIABLE} where others can read command lines",
         group=_GROUP,
     )
     public: bool = option(

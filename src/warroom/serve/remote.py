@@ -45,6 +45,7 @@ class RemoteBackend:
     """
 
     side_by_side = is_remote = True
+    place = "server"
 
     def __init__(self, url: str, env: str, renderer: str, teammates: str, *, attempts: int = ATTEMPTS) -> None:
         """`url` is that of the environment, such as http://127.0.0.1:8000/fleet; `teammates` play beside the seat.

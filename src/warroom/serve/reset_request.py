@@ -146,7 +146,7 @@ def _refuse_conflicts(env: str, given: Mapping[str, object]) -> None:
     for name, others in {"spec": of_spec, **CONFLICTS}.items():
         for other in others if name in named else ():
             if other in named:
-                raise BadRequest(f"{name} says already what {other} would say: leave {other} out, or {name}")
+                raise BadRequest(f"{name} already determines {other}: leave {other} out")
 
 
 def _candidates(env: str, asked: ResetOptions, options: Options, salt: Salt | None) -> tuple[EpisodeSpec, ...]:

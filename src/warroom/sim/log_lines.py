@@ -176,6 +176,7 @@ class LogLines:
         self._cells: dict[tuple[int, Target], Cells] = {}
         self._tables: dict[tuple[int, Target], Cells] = {}
         self._numbers: dict[tuple[int, int], list[float]] = {}
+        self._spanned: dict[int, list[float]] = {}
         self._settings: dict[tuple[int, int], bytes] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
@@ -382,7 +383,7 @@ class LogLines:
         minute, service, group = source.minute, source.service, source.group
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
         figures = {
-            "ms": max(1, round(self._took(source, draw[0]))), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9,
+            "ms": max(1, round(self._took(line, draw[0]))), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9,
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         }  # fmt: skip
         if group.story is not None and group.role != "notice":
@@ -393,16 +394,34 @@ class LogLines:
         host = source.cells.hosts[line.host]
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
 
-    def _took(self, source: LineSource, draw: int) -> float:
-        """Milliseconds that the request of a line took, or a call of it."""
-        service, group = source.service, source.group
+    def _took(self, line: KeptLine, draw: int) -> float:
+        """Milliseconds that the request of a line took, or a call of it: no longer than the request, wherever told."""
+        minute, service, group, part, kind = line.source[:5]
+        if group.role in _HARMED:
+            draw = self._block(minute, part.origin, kind)[_DRAWS * line.rank + 1]
         if group.story is not None and group.story.harm == "late":
             within = group.role == "coped"
             return self.counts.patience[service] * (0.75 + draw / 1100 if within else 1.1 + draw / 160)
         if group.role in ("late", "slow"):
             deadline = self.counts.patience[service] if group.place == USERS else self.counts.deadline(group.place)
             return deadline * (1.0 if group.role == "late" else 1.1 + draw / 160)
-        return self.counts.latency(source.minute, service) * (0.3 + draw / 128)
+        if group.role in _HARMED:
+            return self._spans(minute)[self._asked(service, group)] * (0.3 + draw / 128)
+        return self.counts.latency(minute, service) * (0.3 + draw / 128)
+
+    def _asked(self, service: int, group: StreamGroup) -> int:
+        """The service whose time a line states: the one called, else the writer."""
+        return self.system.links[group.place][1] if group.role in CALL_ROLES else service
+
+    def _spans(self, minute: int) -> list[float]:
+        """Mean milliseconds by service of a request that goes all the way down: no less than those of what it calls,
+        which stand behind it."""
+        if minute not in self._spanned:
+            found = [self.counts.latency(minute, service) for service in range(self.system.size)]
+            for caller, callee in reversed(self.system.links):
+                found[caller] = max(found[caller], found[callee])
+            self._spanned[minute] = found
+        return self._spanned[minute]
 
     def _of_outage(self, source: LineSource, took: int, draw: bytes) -> dict[str, int]:
         """Further figures of a line about an outage: sizes, and what became of the request. Of one that takes long, the

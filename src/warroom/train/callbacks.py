@@ -1,23 +1,20 @@
 """The eyes on a run: writes its steps, shows them, stops it when a rule is broken or on Ctrl-C."""
 
 import shutil
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import Protocol, Self
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
-from warroom.core.signals import cause_of, interrupt_of, stopping_signals
+from warroom.core.signals import Interrupts
 from warroom.policies.manifest import Manifest, write_manifest
-from warroom.train.config import TrainConfig
+from warroom.train.config import CHECKPOINTS, TrainConfig
 from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
 
@@ -27,44 +24,12 @@ try:
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
-CHECKPOINTS = "checkpoints"
 FINISHED, INTERRUPTED = "finished", "interrupted"
 """Reasons to stop besides those of the rules."""
 STEP_LINE_INTERVAL, PHASE_LINE_INTERVAL = 10, 100
 """Steps between two lines where no terminal shows a bar: of a run, and of a warm start, whose steps are short."""
 CHECKPOINTS_KEPT = 3
 """Checkpoints that stay besides the best: the last ones."""
-
-
-class Interrupts:
-    """Ctrl-C or SIGTERM while a run trains: the first asks it to stop after its step, the second stops it at once."""
-
-    def __init__(self, log_line: Callable[[str], None]) -> None:
-        self.first: KeyboardInterrupt | None = None
-        """What asked the run to stop; None while nothing has."""
-        self._log_line, self._handlers = log_line, ExitStack()
-
-    @property
-    def asked(self) -> bool:
-        """Whether the run was asked to stop."""
-        return self.first is not None
-
-    def __enter__(self) -> Self:
-        # Python delivers signals to the main thread only; elsewhere its owner decides.
-        if threading.current_thread() is threading.main_thread():
-            for number in stopping_signals():
-                self._handlers.callback(signal.signal, number, signal.signal(number, self._on_signal))
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self._handlers.close()
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        stop = interrupt_of(number)
-        if self.asked:
-            raise stop
-        self.first = stop
-        self._log_line(f"\n{cause_of(stop)}: finishing this step and saving a checkpoint; once more stops at once")
 
 
 class Display(Protocol):

@@ -22,6 +22,8 @@ COMPACT = "compact"
 """The renderer of a nano."""
 SNAPSHOT = "snapshot"
 """Name of the teammates that are the model's own start."""
+CHECKPOINTS = "checkpoints"
+"""Folder of a run that holds TRL's checkpoints."""
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
 STARTS = {"warm": "nano", "trained": "nano-trained"}
@@ -201,7 +203,7 @@ class StartOptions(Options):
         group=SCRATCH, default_help="0.85",
     )  # fmt: skip
     warm_steps: int | None = option(
-        None, "steps of imitation, the last ones of good play only", group=SCRATCH, default_help="2000"
+        None, "steps of imitation, the last of them on good play only", group=SCRATCH, default_help="2000"
     )
     only_warm_start: bool = option(False, "stop after the warm start, which is then the folder --out", group=SCRATCH)
 

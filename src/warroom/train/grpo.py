@@ -16,7 +16,7 @@ from warroom.core.splits import Split, seed_of
 from warroom.envs import env_spec, make
 from warroom.policies import PolicySet, policy_set
 from warroom.reward import RewardSource
-from warroom.train.config import SNAPSHOT, TrainConfig
+from warroom.train.config import CHECKPOINTS, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.rollout import LocalBackend, RolloutBackend
 from warroom.train.tools import RolloutConfig
@@ -35,8 +35,6 @@ try:
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
-CHECKPOINTS = "checkpoints"
-"""Folder of a run that holds TRL's checkpoints."""
 LARGE = 200_000_000
 """Weights from which memory is worth more than time: activations are computed twice."""
 

@@ -101,28 +101,33 @@ def preflight(
 
 
 def backend_check(config: TrainConfig, backend: RolloutBackend) -> PreflightCheck:
-    """That a server plays the incidents of a run as this process does: every scenario, tier and seat at least once.
+    """That a server or a cluster plays the incidents of a run as this process does: every scenario, tier and seat.
 
-    What the server refuses is its own error, and that the model plays its own teammates is a `ValueError`.
+    What a server refuses is its own error, and that the model plays its own teammates is a `ValueError`.
     """
-    if config.teammates == SNAPSHOT:
-        raise ValueError(
-            f"--teammates {SNAPSHOT} is the model itself, which no server has; name scripts, or leave --server out"
-        )
+    check_teammates(config, backend.place)
     teammates = _teammates(config)
     local = LocalBackend(teammates, config.renderer)
     incidents = _sample_of_each(config)
     for spec, seat in incidents:
         there, here = Rollout(seat, backend.chat(spec, seat)), Rollout(seat, local.chat(spec, seat))
         if (there.opening(), there.result()) != (here.opening(), here.result()):
-            sentence = f"{spec.scenario} {spec.tier} differs on the server from this process"
+            sentence = f"{spec.scenario} {spec.tier} differs on the {backend.place} from this process"
             if teammates.models:
                 words = f"{sentence}; {config.teammates} may round differently on another machine"
-                return PreflightCheck("server", WARN, words)
+                return PreflightCheck(backend.place, WARN, words)
             words = f"{sentence}, so it is not the same Warroom: install one version on both sides"
-            return PreflightCheck("server", FAIL, words)
-    words = f"{len(incidents)} incidents are played on the server as in this process, hash for hash"
-    return PreflightCheck("server", OK, words)
+            return PreflightCheck(backend.place, FAIL, words)
+    words = f"{len(incidents)} incidents are played on the {backend.place} as in this process, hash for hash"
+    return PreflightCheck(backend.place, OK, words)
+
+
+def check_teammates(config: TrainConfig, place: str) -> None:
+    """Refuse that the model plays its own teammates on a `place` that does not have it."""
+    if config.teammates == SNAPSHOT:
+        raise ValueError(
+            f"--teammates {SNAPSHOT} is the model itself, which no {place} has; name scripts, or play in this process"
+        )
 
 
 def _sample_of_each(config: TrainConfig) -> list[tuple[EpisodeSpec, str]]:

@@ -57,7 +57,11 @@ class SeatChat(Protocol):
 
 
 class RolloutBackend(Protocol):
-    """Where rollouts are played: in this process, or on a server."""
+    """Where rollouts are played: in this process, on a server, or on the workers of a cluster."""
+
+    @property
+    def place(self) -> str:
+        """What people call it."""
 
     @property
     def side_by_side(self) -> bool:
@@ -81,6 +85,7 @@ class LocalBackend:
     teammates: PolicySet
     renderer: str
     is_remote: bool = False
+    place: str = "process"
 
     @property
     def side_by_side(self) -> bool:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
-from warroom.core.signals import cause_of
+from warroom.core.signals import Interrupts, cause_of
 from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
 from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
-from warroom.train.callbacks import FINISHED, INTERRUPTED, Interrupts, TrainingCallback, display, phases_shown
+from warroom.train.callbacks import FINISHED, INTERRUPTED, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import TrainConfig
@@ -39,6 +39,8 @@ else:
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
 """Libraries whose versions a run notes, if they are there."""
 LineLogger = Callable[[str], None]
+FINISHING = "finishing this step and saving a checkpoint"
+"""What a run that was asked to stop does first."""
 
 
 class TrainingOutcome(NamedTuple):
@@ -129,7 +131,7 @@ def _train(
     reward: RewardSource,
 ) -> TrainingOutcome:
     """Train what is loaded into a folder that is this process's to write."""
-    with Interrupts(log_line) as interrupts, without_bars():
+    with Interrupts(log_line, FINISHING) as interrupts, without_bars():
         shown = display(log_line)
         callback = TrainingCallback(
             folder,

@@ -1,15 +1,13 @@
 """Seats as a trainer takes them: a class with `reset`, `get_reward`, and one public method for each tool."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import Parameter, Signature
-from types import GenericAlias
 from typing import TypeVar
 
 from warroom.core.options import Options
 from warroom.core.renderer import Renderer
-from warroom.core.schemas import Schema, tool_schemas
+from warroom.core.schemas import tool_method, tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import env_spec, make, suite
@@ -19,13 +17,6 @@ from warroom.train.curriculum import CurriculumRow
 from warroom.train.rollout import Clock, Rollout, RolloutBackend
 
 T = TypeVar("T")
-TYPES: dict[str, type | GenericAlias] = {
-    "string": str,
-    "integer": int,
-    "number": float,
-    "boolean": bool,
-    "array": list[str],
-}
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,7 @@ class SeatAdapter:
 def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     """The class of one seat; making an instance takes no arguments."""
     functions = [
-        _method(schema["function"])
+        tool_method(schema["function"])
         for schema in tool_schemas(
             any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
         )
@@ -121,33 +112,3 @@ def any_renderer(env: str, renderer: str, seat: str, options: Options) -> Render
     """The renderer of a seat in some incident of the training split: the schemas are the same in all."""
     spec = EpisodeSpec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), options)
     return env_spec(env).renderers[renderer](make(spec).brief(seat))
-
-
-def _method(schema: Schema) -> Callable[..., str]:
-    """A function that looks like the schema and passes on whatever it is given: the environment judges the call."""
-    name, parameters = schema["name"], schema["parameters"]
-    kinds = {key: TYPES[field["type"]] for key, field in parameters["properties"].items()}
-    required = parameters.get("required", [])
-
-    def method(self: SeatAdapter, /, **arguments: object) -> str:
-        return self._call(name, arguments)
-
-    described = [f"    {key}: {field['description']}" for key, field in parameters["properties"].items()]
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = "\n".join([schema["description"], "", "Args:", *described]) if kinds else schema["description"]
-    method.__annotations__ = dict(kinds)
-    method.__signature__ = Signature(  # type: ignore[attr-defined]
-        [
-            Parameter("self", Parameter.POSITIONAL_ONLY),
-            *[
-                Parameter(
-                    key,
-                    Parameter.KEYWORD_ONLY,
-                    annotation=kind,
-                    default=Parameter.empty if key in required else None,
-                )
-                for key, kind in kinds.items()
-            ],
-        ]
-    )
-    return method

@@ -94,11 +94,15 @@ class LogCounts:
 
     def _new_bucket(self, seconds: int) -> Counter[int]:
         while len(self.buckets) >= MAX_BUCKETS:
-            self.width *= 2
-            old, self.buckets = self.buckets, {}
-            for place, counts in old.items():
-                self.buckets.setdefault(place // 2, Counter()).update(counts)
+            self._widen()
         return self.buckets.setdefault(seconds // self.width, Counter())
+
+    def _widen(self) -> None:
+        """Make the buckets twice as wide."""
+        self.width *= 2
+        old, self.buckets = self.buckets, {}
+        for place, counts in old.items():
+            self.buckets.setdefault(place // 2, Counter()).update(counts)
 
     def text(self, index: int) -> str:
         """The template of a kind."""
@@ -112,10 +116,7 @@ class LogCounts:
         while self._drop_outlying():
             pass
         while max(self.buckets) - min(self.buckets) >= MAX_BUCKETS:
-            self.width *= 2
-            old, self.buckets = self.buckets, {}
-            for place, counts in old.items():
-                self.buckets.setdefault(place // 2, Counter()).update(counts)
+            self._widen()
 
     def _drop_outlying(self) -> bool:
         places = sorted(self.buckets)

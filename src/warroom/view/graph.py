@@ -6,6 +6,7 @@ defines them; a viewer may put other states into it, for each part of a node has
 
 import html
 from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from typing import NamedTuple
 
 from warroom.core.scene import Edge, Node, Scene
@@ -118,7 +119,7 @@ def _layers(names: Sequence[str], links: Sequence[tuple[str, str]]) -> list[list
     """Nodes by the length of the longest way to them; those without any link stand last, in a layer of their own."""
     depth = dict.fromkeys(names, 0)
     targets_of = _acyclic_links(names, links)
-    for name in _topological_order(names, targets_of):
+    for name in reversed([*TopologicalSorter(targets_of).static_order()]):
         for target in targets_of[name]:
             depth[target] = max(depth[target], depth[name] + 1)
     linked = {name for link in links for name in link}
@@ -152,21 +153,6 @@ def _acyclic_links(names: Sequence[str], links: Sequence[tuple[str, str]]) -> di
                     above.add(below)
                     way.append((below, iter(out[below])))
     return kept
-
-
-def _topological_order(names: Sequence[str], targets_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Every node before those that it points at."""
-    waiting = dict.fromkeys(names, 0)
-    for targets in targets_of.values():
-        for target in targets:
-            waiting[target] += 1
-    out = [name for name in names if not waiting[name]]
-    for name in out:  # grows while it is read
-        for target in targets_of[name]:
-            waiting[target] -= 1
-            if not waiting[target]:
-                out.append(target)
-    return out
 
 
 def _ordered(layers: list[list[str]], links: Sequence[tuple[str, str]]) -> list[list[str]]:

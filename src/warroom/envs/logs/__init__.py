@@ -26,7 +26,7 @@ ENVIRONMENT = EnvSpec(
         behavior_policies=("heuristic", "blame", "random"),
         never_injected=("classify_severity", "identify_root_cause", "escalate"),
         job="triage incidents on call, from logs alone: say how bad it is, find the service where it began, page the "
-        "team that has to know, mend it and close",
+        "team that has to know, fix it and close",
         caution="A named root is a suspicion, not a proof. A wrong remedy has side effects; let a person confirm both.",
         held_out_axes="wordings",  # its usual system is always the same
     ),

@@ -148,7 +148,7 @@ class BaseLogsEnv(Env):
 
     @tool()
     def resolve(self) -> Message:
-        """Close the incident as mended: right once nothing is broken and users are well."""
+        """Close the incident as fixed: right once nothing is broken and users are well."""
         self.done = True
         return self.close_incident(ignored=False)
 

@@ -27,7 +27,8 @@ RULES = (
     "identify_root_cause, escalate. First answers count. There may be two roots that do not depend on one another; "
     "name both. Counts are of all lines; of one kind of line the newest {kept} a minute are kept. Lines of one "
     "request share its trace id and its ctx (cohort/app version, region, class). Troubles that requests "
-    "get over are written of as often, and as loudly, as the one that brings them down."
+    "get over are written of as often, and as loudly, as the one that brings them down. How a request ended stands at "
+    "the end of such a line: all tries used, less done than asked, an old version or more time than allowed is harm."
 )
 TEAMS_RULE = (
     "Severity, by the share of users' requests that failed or were late in the {window} minutes up to the page, which "

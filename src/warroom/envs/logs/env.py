@@ -47,10 +47,10 @@ class LogsEnv(BaseLogsEnv):
 
     def observation(self) -> LogsPage:
         """Lines of the last minute, and what the last act brought."""
-        desk, reply = self.response.desk, self._reply
+        logs, reply = self.response.logs, self._reply
         return LogsPage(
             self.turn + 1, self.budget, 60 * (self.response.world.minute + 1), self.incident.casting.page,
-            desk.page_lines(LATER_LINES if self.turn else FIRST_PAGE_LINES), self.last_results.get(self.seat, ""),
+            logs.page_lines(LATER_LINES if self.turn else FIRST_PAGE_LINES), self.last_results.get(self.seat, ""),
             reply if isinstance(reply, ServiceReading | SystemReading) else None,
         )  # fmt: skip
 
@@ -88,11 +88,11 @@ class LogsEnv(BaseLogsEnv):
             self.record_event("recovered")
             return Message("The incident is closed.")
         self.record_event("closed_wrongly", "resolved")
-        return Message("The incident is closed, but not mended.")
+        return Message("The incident is closed, but not fixed.")
 
     def read_logs(self, source: str, words: str, since: str) -> ServiceReading | SystemReading:
         """A search as of this minute."""
-        return self.response.desk.read(source, words, since)
+        return self.response.logs.read(source, words, since)
 
     # -- the hooks of the contract --------------------------------------------------------------------
 

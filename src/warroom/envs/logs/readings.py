@@ -38,7 +38,7 @@ _YOUNGEST = 8
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 
 
-class LogDesk:
+class IncidentLogs:
     """The logs of one incident. The same question has the same answer, in any order of asking."""
 
     def __init__(self, incident: LogsIncident, world: ServiceWorld) -> None:
@@ -168,8 +168,8 @@ Wanted = Callable[[int, StreamGroup], bool]
 class _PageChoice:
     """Lines of the last minute to choose from, each group of lines looked at once."""
 
-    def __init__(self, desk: LogDesk) -> None:
-        self.lines, self.minute = desk.lines, desk.world.minute
+    def __init__(self, logs: IncidentLogs) -> None:
+        self.lines, self.minute = logs.lines, logs.world.minute
         self._rows: dict[tuple[int, Wanted], list[tuple[float, StreamGroup]]] = {}
         self._kept: dict[tuple[int, int], list[KeptLine]] = {}
 

@@ -7,7 +7,7 @@ from warroom.core.rng import stream
 from warroom.core.tools import ToolError
 from warroom.envs.logs.incident import LogsIncident, force
 from warroom.envs.logs.oracle import SECURITY_RESPONSE
-from warroom.envs.logs.readings import LogDesk
+from warroom.envs.logs.readings import IncidentLogs
 from warroom.sim.effects import LiveChange
 from warroom.sim.outage_casting import Story
 from warroom.sim.outage_telling import notice, operator_lines
@@ -35,7 +35,7 @@ class Response:
 
     def __init__(self, incident: LogsIncident) -> None:
         self.incident, self.world, self.system = incident, incident.world.copy(), incident.system
-        self.desk = LogDesk(incident, self.world)
+        self.logs = IncidentLogs(incident, self.world)
         self.in_force: list[Story] = list(incident.casting.hits)
         """The causes that are not ended."""
         self.security_at: int | None = None
@@ -66,7 +66,7 @@ class Response:
         self._acts += 1
         rng = stream(int.from_bytes(self.incident.key), "operator", self._acts)
         line = operator_lines(self.incident.wording, cast(Remedy, action), rng)
-        self.desk.lines.add(service, notice(line, object, 1, self.world.minute + 1))
+        self.logs.lines.add(service, notice(line, object, 1, self.world.minute + 1))
         return Remedied(text, bool(ended))
 
     def _check(self, action: str, service: int, object: str) -> None:
@@ -90,7 +90,7 @@ class Response:
 
     def _end(self, story: Story) -> None:
         self.world.roll_back(story.id, self.second)
-        self.desk.lines.end(story.id, self.world.minute + 1)
+        self.logs.lines.end(story.id, self.world.minute + 1)
         self.in_force = [other for other in self.in_force if other.id != story.id]
 
     def _harm(self, action: str, service: int) -> None:

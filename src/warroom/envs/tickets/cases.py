@@ -6,7 +6,7 @@ from functools import cached_property
 from random import Random
 
 from warroom.envs.tickets.content import DocumentContent, Settlement, settle
-from warroom.envs.tickets.families import STRUCTURES, Family, TroubleCell
+from warroom.envs.tickets.families import STRUCTURES, DocumentFamily, TroubleCell
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
 from warroom.envs.tickets.names import FLAGS, full_name
 from warroom.envs.tickets.population import Owned, draw_asset, draw_person, near, site_for, with_case
@@ -24,7 +24,7 @@ UNANSWERED_MIX = tuple([2 if structure == "plain" else 1 for structure in STRUCT
 """Of how many tests that have an answer each structure is: families of tickets without one are as mixed."""
 CONFLICT_SHARE, SAYS_VERSION_SHARE = 0.25, 0.35
 """Shares of tickets that give another release than the register, and that give one at all besides."""
-BY_DAY_SHARE = 0.4
+BY_DAY_SHARE = 0.3
 """Share of releases that are given by the day on which they came out."""
 FLAG_SHARE = 0.3
 """Share of assets with a flag that no policy reserves."""
@@ -46,7 +46,7 @@ class DrawnCase:
     """A case before it is put into words."""
 
     test: str
-    family: Family
+    family: DocumentFamily
     cell: TroubleCell
     user: Person
     owned: tuple[Owned, ...]
@@ -170,7 +170,7 @@ class _CaseDraw:
             return ()
         first = first._replace(asset=first.asset._replace(flag=flag, user=self.holder()))
         if self.test != "missing_fact":
-            return (first, *self.bystander(first.asset))
+            return (first, *self.unmeant_asset(first.asset))
         if self.reference == "tag" or self.rng.random() < HIDDEN_SHARE:
             return (first,)
         seconds = (self.rival(first.asset) for _ in range(SECONDS))
@@ -199,7 +199,7 @@ class _CaseDraw:
             return self.rng.choice(flags)
         return self.rng.choice([each for each in FLAGS if each not in flags]) if self.rng.random() < FLAG_SHARE else ""
 
-    def bystander(self, first: Asset) -> list[Owned]:
+    def unmeant_asset(self, first: Asset) -> list[Owned]:
         """Another asset of the writer that the ticket cannot mean, as some people have one."""
         if self.reference == "own" or self.rng.random() >= SECOND_SHARE:
             return []
@@ -210,10 +210,9 @@ class _CaseDraw:
         """Another asset that the ticket may mean as well: nothing that is said tells which."""
         same = self.reference == "product" or (self.reference == "nickname" and self.rng.random() < 0.5)
         other = self.asset(self.cell.product if same else self.other_product())
-        alike = {"bought": first.bought, "version": first.version, "user": first.user}
-        return other._replace(asset=other.asset._replace(**alike | (
-            {"nickname": first.nickname} if self.reference == "nickname" else {}
-        )))  # fmt: skip
+        nickname = first.nickname if self.reference == "nickname" else other.asset.nickname
+        alike = other.asset._replace(bought=first.bought, version=first.version, user=first.user, nickname=nickname)
+        return other._replace(asset=alike)
 
     def products(self) -> tuple[str, ...]:
         """The products of the family."""

@@ -85,7 +85,7 @@ class Subject(NamedTuple):
     """The count that all of its procedures are divided by; empty if there is none."""
 
 
-class Surroundings(NamedTuple):
+class Premises(NamedTuple):
     """What a family has to know of the organisation."""
 
     sites: Sequence[str]
@@ -132,8 +132,8 @@ class TroubleCell:
 
 
 @dataclass(frozen=True)
-class Family:
-    """A complaint on two products, all its causes."""
+class DocumentFamily:
+    """A complaint on two products, with all its causes."""
 
     subject: Subject
     cells: tuple[TroubleCell, ...]
@@ -144,12 +144,12 @@ class Family:
 class FamilyBuilder:
     """Draws the documents of one family."""
 
-    def __init__(self, rng: Random, subject: Subject, around: Surroundings, groups: int) -> None:
+    def __init__(self, rng: Random, subject: Subject, around: Premises, groups: int) -> None:
         self.rng, self.subject, self.around = rng, subject, around
         self.ids = IdSource(rng, subject.group, groups)
         self.contents: dict[str, DocumentContent] = {}
 
-    def build(self) -> Family:
+    def build(self) -> DocumentFamily:
         """All cells; for a part of the assets of one of them there is no procedure."""
         subject = self.subject
         cells = [
@@ -159,7 +159,7 @@ class FamilyBuilder:
         siblings: dict[str, list[tuple[ProcedureStep, ...]]] = {cause.id: [] for cause in subject.complaint.causes}
         for cell in cells:
             self.fill(cell, siblings[cell.cause.id], gap=cell is without)
-        return Family(subject, tuple(cells), self.contents)
+        return DocumentFamily(subject, tuple(cells), self.contents)
 
     def chance(self, share: float) -> bool:
         """Whether something of that share of cases happens."""

@@ -11,11 +11,11 @@ from warroom.envs.tickets.domains import Domain, domains
 from warroom.envs.tickets.families import (
     MIX,
     STRUCTURES,
-    Family,
+    DocumentFamily,
     FamilyBuilder,
     IdSource,
+    Premises,
     Subject,
-    Surroundings,
     day_of_review,
     group_of,
 )
@@ -54,15 +54,15 @@ class GeneratedKnowledgeBase:
         self.registers, self.subjects = skeleton.registers(), tuple(skeleton.subjects)
         self.groups = len(self.subjects) + 1
         """Families, and the policies."""
-        self.around = Surroundings(list(self.registers.leads), self.registers.today, skeleton.deciding)
+        self.around = Premises(list(self.registers.leads), self.registers.today, skeleton.deciding)
         self.base = KnowledgeBase(GeneratedDocuments(self))
-        self._families: dict[int, Family] = {}
+        self._families: dict[int, DocumentFamily] = {}
 
     def stream(self, *names: str | int) -> Random:
         """The draws of one part."""
         return stream(self.block, *names, *self.names)
 
-    def family(self, group: int) -> Family:
+    def family(self, group: int) -> DocumentFamily:
         """A family by its number."""
         if group not in self._families:
             rng, subject = self.stream("family", group), self.subjects[group]
@@ -183,7 +183,7 @@ class _Skeleton:
 class _PolicyBuilder:
     """Draws what holds for all cases."""
 
-    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Surroundings, groups: int) -> None:
+    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Premises, groups: int) -> None:
         self.rng, self.subjects, self.around = rng, subjects, around
         self.ids = IdSource(rng, groups - 1, groups)
         self.contents: dict[str, DocumentContent] = {}

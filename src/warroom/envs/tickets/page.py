@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 from random import Random
 
-from warroom.envs.tickets.families import Family, TroubleCell, Unit
+from warroom.envs.tickets.families import DocumentFamily, TroubleCell, Unit
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
 
 
 def draw_page(
-    rng: Random, generated: GeneratedKnowledgeBase, family: Family, cell: TroubleCell, *, gold: Sequence[str], size: int
+    rng: Random,
+    generated: GeneratedKnowledgeBase,
+    family: DocumentFamily,
+    cell: TroubleCell,
+    *,
+    gold: Sequence[str],
+    size: int,
 ) -> tuple[str, ...]:
     """Policies that may decide, then procedures with what belongs to them, as many on each cause of the complaint.
 
@@ -26,7 +32,7 @@ def draw_page(
     return tuple(shown)
 
 
-def _queue(rng: Random, family: Family, cell: TroubleCell, cause: str, gold: Sequence[str]) -> list[Unit]:
+def _queue(rng: Random, family: DocumentFamily, cell: TroubleCell, cause: str, gold: Sequence[str]) -> list[Unit]:
     """Procedures on a cause: one in force on the product, which is gold if any is; then others on it; then the rest."""
     cells = [each for each in family.cells if each.cause.id == cause]
     own = [unit for each in cells if each.product == cell.product for unit in each.units]

@@ -52,11 +52,16 @@ MAX_CONSECUTIVE_FAILURES = 3
 class LLMClient:
     """Connects the seats of a run with one server, or with a recording. Use it as a context manager."""
 
-    def __init__(self, api: ApiOptions, ledger: UsageLedger | None = None, resume: bool = False) -> None:
-        """With `resume` a recording is continued. A `ValueError` or `MissingExtra` says what is missing."""
+    def __init__(
+        self, api: ApiOptions, ledger: UsageLedger | None = None, resume: bool = False, *, budget: Budget | None = None
+    ) -> None:
+        """With `resume` a recording is continued. `budget` is that of the ledger if it is no other.
+
+        A `ValueError` or `MissingExtra` says what is missing.
+        """
         self.api, self.source = _source(api)
         self.ledger = ledger or UsageLedger()
-        self.budget = Budget(api.caps, self.ledger)
+        self.budget = budget or Budget(api.caps, self.ledger)
         self.call_formats: dict[str, CallFormat] = {}
         """How each model is asked, by its name as a policy."""
         self._recording = CallRecorder(Path(api.record), self.api.play, resume) if api.record is not None else None

@@ -153,9 +153,9 @@ class TextTemplate:
 
     def _write(self, parts: Parts, values: Mapping[str, object], style: _Style, out: list[str]) -> None:
         for part in parts:
-            if type(part) is str:
+            if isinstance(part, str):
                 out.append(part)
-            elif type(part) is Slot:
+            elif isinstance(part, Slot):
                 form = self._forms[part.form]
                 first = style.first(part.form, form) if len(form.shows[style.split]) > 1 else 0
                 out.append(form.show(values[part.name], style.split, first))

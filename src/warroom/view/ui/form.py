@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from warroom.core.env import Env
 from warroom.core.tools import MAX_TEXT_LENGTH, Parameter, Tool
 from warroom.core.types import JsonObject, ToolCall
+from warroom.core.words import split_list
 
 Kind = Literal["choice", "text", "number", "flag"]
 
@@ -78,7 +79,7 @@ def _field(parameter: Parameter, allowed_values: Mapping[str, Sequence[str]]) ->
 def _value(parameter: Parameter, answer: object) -> object:
     """The answer as the tool takes it; None where it was left empty."""
     if parameter.kind is list:
-        return [part.strip() for line in str(answer or "").splitlines() for part in line.split(",") if part.strip()]
+        return [part for line in str(answer or "").splitlines() for part in split_list(line)]
     if parameter.kind is bool:
         return bool(answer)
     if answer is None or answer == "":

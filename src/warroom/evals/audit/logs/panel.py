@@ -3,13 +3,17 @@
 A rule is a `Strategy`: what it reads, whom it takes for the root, what it does about it. `panel_worth` plays them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import eq, gt, lt
+from typing import cast
 
-from warroom.envs.logs.policies.keywords import remedies_named
+from warroom.envs.logs.policies.keywords import objects_in, remedies_named
 from warroom.envs.logs.policies.naive import (
     CALM,
+    CLOSING_TURNS,
     STRATEGIES,
     Fix,
     LogHistory,
@@ -27,8 +31,11 @@ from warroom.envs.logs.policies.naive import (
     walk,
     walk_searches,
 )
+from warroom.sim.log_lines import LogLine
 from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
+from warroom.sim.streams.outage_wording import SEPARATOR
 
+FIGURES = re.compile(r"\d+")
 Fixes = Callable[[LogHistory, str], Sequence[Fix]]
 
 # -- what to read, and whom to take for the root --------------------------------------------------------
@@ -94,7 +101,58 @@ def most_in_one_trace(seen: LogHistory) -> str | None:
     return max(sorted(found), key=lambda name: found[name], default=seen.gateway)
 
 
+def follow_traces(seen: LogHistory) -> Sequence[Search]:
+    """The walk; then, at the gateway, the request of one line of each kind about a trouble, from the end of it on."""
+    path = walk(seen)
+    known = [Search(name, "-info") for name in path][: max(2, (seen.budget - CLOSING_TURNS) // 2)]
+    examples: dict[str, str] = {}
+    for name in reversed(path):
+        for line in reversed(_of_troubles(seen, name)):
+            examples.setdefault(FIGURES.sub("", line.message), line.trace)
+    more = [Search(seen.gateway, f"trace:{trace}") for trace in examples.values()]
+    return (*known, *more)[: seen.budget - CLOSING_TURNS - 2]
+
+
+def writer_of_failed_traces(seen: LogHistory) -> str | None:
+    """The service that writes of most troubles in traces of requests that the gateway failed, whatever its words."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    found = {name: float(len(_failed(seen, name))) for name in seen.catalogue.names}
+    return most(found) if any(found.values()) else walk(seen)[-1]
+
+
+def _failed(seen: LogHistory, service: str) -> list[LogLine]:
+    """Lines about troubles of a service in traces in which the gateway has an ERROR of another kind."""
+    errors = [line for line in seen.lines[seen.gateway] if line.level == "ERROR" and SEPARATOR not in line.message]
+    failed = {line.trace for line in errors} - {"-"}
+    return [line for line in _of_troubles(seen, service) if line.trace in failed]
+
+
+def _of_troubles(seen: LogHistory, service: str) -> list[LogLine]:
+    return [line for line in seen.lines[service] if SEPARATOR in line.message and line.level != "INFO"]
+
+
+def most_of_order(shown: Callable[[int, int], bool], seen: LogHistory) -> str | None:
+    """The service of the walk with most lines whose last two figures stand in an order, whatever they are of."""
+    if seen.access is not None and seen.access.lost_share < CALM:
+        return None
+    found = {}
+    for name in walk(seen):
+        results = [FIGURES.findall(line.message.rpartition(SEPARATOR)[2]) for line in _of_troubles(seen, name)]
+        found[name] = float(sum([shown(int(pair[0]), int(pair[-1])) for pair in results if len(pair) > 1]))
+    return most(found)
+
+
 # -- what to do about it --------------------------------------------------------------------------------
+
+
+def object_of_failed_traces(seen: LogHistory, root: str) -> Sequence[Fix]:
+    """The remedy whose kind of object stands in lines about requests that the gateway failed; else the one by words."""
+    for line in _failed(seen, root):
+        for remedy, kind in OBJECT_OF.items():
+            if found := objects_in(kind, line.message):
+                return [Fix(cast(Remedy, remedy), found[-1])]
+    return [fix_by_words(seen, root)]
 
 
 def always(action: Remedy, pick: int, seen: LogHistory, root: str) -> Sequence[Fix]:
@@ -138,6 +196,11 @@ PANEL: dict[str, Strategy] = {
         f"walk, always {action}": Strategy(walk_searches, deepest, partial(always, action, -1))
         for action in REMEDIES
     },
+    "failed traces": Strategy(follow_traces, writer_of_failed_traces),
+    "failed traces, kind of object": Strategy(follow_traces, writer_of_failed_traces, object_of_failed_traces),
+    "walk, figures that fall": Strategy(walk_searches, partial(most_of_order, gt)),
+    "walk, figures that rise": Strategy(walk_searches, partial(most_of_order, lt)),
+    "walk, figures alike": Strategy(walk_searches, partial(most_of_order, eq)),
     "walk, oldest build": Strategy(walk_searches, deepest, partial(always, "rollback", 0)),
 }  # fmt: skip
 """Each rule by name. `heuristic` is the walk that beat the first world."""

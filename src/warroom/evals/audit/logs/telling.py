@@ -9,7 +9,7 @@ from itertools import islice
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
-from warroom.envs.logs.readings import LogDesk
+from warroom.envs.logs.readings import IncidentLogs
 from warroom.envs.logs.views import ALL, WINDOW, LogsPage, ServiceReading, ShownLine
 from warroom.evals.audit.outcomes import narrowed
 from warroom.sim.counts import USERS
@@ -51,11 +51,11 @@ def incident_of(number: int) -> LogsEnv:
 
 def requests_add_up(env: LogsEnv) -> Iterator[str]:
     """The gateway's access log counts as many requests as its minutes, and no more came to harm."""
-    access, counts = env.incident.access, env.response.desk.counts
+    access, counts = env.incident.access, env.response.logs.counts
     calls = [counts.call(minute, USERS) for minute in range(access.first, access.last + 1)]
     if access.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
         yield f"{access.requests} requests are not those served, refused, wrong, late and lost"
-    shown = env.response.desk.read(env.catalogue.names[0], "", "")
+    shown = env.response.logs.read(env.catalogue.names[0], "", "")
     if not isinstance(shown, ServiceReading) or shown.access != access:
         yield "the gateway's log shows another access log"
     for service in range(env.incident.system.size):
@@ -76,7 +76,10 @@ def levels_add_up(env: LogsEnv) -> Iterator[str]:
 def same_question_same_answer(env: LogsEnv) -> Iterator[str]:
     """Whatever was asked before."""
     names = [env.catalogue.names[service] for service in _causes_and_neighbours(env)]
-    first, again = LogDesk(env.incident, env.incident.world.copy()), LogDesk(env.incident, env.incident.world.copy())
+    first, again = (
+        IncidentLogs(env.incident, env.incident.world.copy()),
+        IncidentLogs(env.incident, env.incident.world.copy()),
+    )
     questions = [(name, words) for name in (*names, ALL) for words in SEARCHES[:2]]
     answers = {question: first.read(*question, "") for question in questions}
     for question in reversed(questions):
@@ -122,7 +125,7 @@ def harm_is_told_by_callers(env: LogsEnv) -> Iterator[str]:
 
 def who_suffers_says_so(env: LogsEnv) -> Iterator[str]:
     """A service that fails more than a twentieth of its requests writes of it, or each that calls it."""
-    lines, minute, system = env.response.desk.lines, env.response.world.minute, env.incident.system
+    lines, minute, system = env.response.logs.lines, env.response.world.minute, env.incident.system
     for service in range(system.size):
         received = lines.counts.requests(minute, service)
         if received.failed <= SUFFERS * received.received:
@@ -135,7 +138,7 @@ def who_suffers_says_so(env: LogsEnv) -> Iterator[str]:
 
 def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
     """In minutes before a cause no line tells of its harm, and users lose as little as on any day."""
-    lines, hits = env.response.desk.lines, env.incident.casting.hits
+    lines, hits = env.response.logs.lines, env.incident.casting.hits
     for story in hits:
         before = story.onset // 60 - 1
         for service in {story.owner, story.site}:
@@ -159,10 +162,24 @@ def a_whole_is_no_less_than_its_part(env: LogsEnv) -> Iterator[str]:
                 yield f"{name}: {line.message}"
 
 
+def a_request_is_no_shorter_than_its_call(env: LogsEnv) -> Iterator[str]:
+    """In the lines of one service about one request that failed."""
+    for service in _causes_and_neighbours(env):
+        own, calls = dict[str, int](), dict[str, int]()
+        for line in (line for words in SEARCHES for line in _newest(env, service, words)):
+            read, took = read_line(line.message), MILLISECONDS.search(line.message)
+            if read is not None and took is not None and read.role in ("failed", "refused", "lost"):
+                (own if read.role == "failed" else calls)[line.trace] = int(took[1])
+        for trace in own.keys() & calls.keys():
+            if own[trace] < calls[trace]:
+                yield f"{env.catalogue.names[service]}: {trace} took {own[trace]} ms, its call {calls[trace]} ms"
+
+
 Law = Callable[[LogsEnv], Iterator[str]]
 LAWS: tuple[Law, ...] = (
     requests_add_up, levels_add_up, same_question_same_answer, names_exist, harm_is_told_by_callers,
     who_suffers_says_so, nothing_before_the_onset, a_whole_is_no_less_than_its_part,
+    a_request_is_no_shorter_than_its_call,
 )  # fmt: skip
 
 
@@ -180,14 +197,14 @@ def _causes_and_neighbours(env: LogsEnv) -> list[int]:
 
 
 def _matches(env: LogsEnv, service: int, words: str) -> LogMatches:
-    reading = env.response.desk.read(env.catalogue.names[service], words, "")
+    reading = env.response.logs.read(env.catalogue.names[service], words, "")
     assert isinstance(reading, ServiceReading) and reading.matches is not None
     return reading.matches
 
 
 def _lines(env: LogsEnv) -> Iterator[ShownLine]:
     """Lines of the page and of searches."""
-    yield from env.response.desk.page_lines(10)
+    yield from env.response.logs.page_lines(10)
     for service in _causes_and_neighbours(env):
         name = env.catalogue.names[service]
         for words in SEARCHES:
@@ -206,7 +223,7 @@ def _newest(env: LogsEnv, service: int, words: str) -> tuple[LogLine, ...]:
 
 def _harmed_traces(env: LogsEnv, service: int) -> list[str]:
     """Trace ids of a root's lines about requests that came to harm, as young as the lines that its callers keep."""
-    lines = env.response.desk.lines
+    lines = env.response.logs.lines
     minutes = range(env.response.world.minute, env.response.world.minute - WINDOW, -1)
     kept = (
         line

@@ -8,6 +8,7 @@ from warroom.evals.audit.tickets.certify import certify
 from warroom.evals.audit.tickets.degenerate import DEGENERATE
 from warroom.evals.audit.tickets.leaks import RULES
 from warroom.evals.audit.tickets.scripts import SCRIPTS
+from warroom.evals.audit.tickets.words import words
 from warroom.evals.audit.tickets.worth import bands, reading, shortcuts
 
 
@@ -25,5 +26,5 @@ AUDIT_SPEC = AuditSpec(
     scripts=SCRIPTS,
     leaks=RULES,
     certify=certify,
-    gates={"shortcuts": shortcuts, "bands": bands, "reading": reading},
+    gates={"shortcuts": shortcuts, "bands": bands, "reading": reading, "words": words},
 )

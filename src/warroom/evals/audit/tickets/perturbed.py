@@ -1,5 +1,6 @@
 """Mistakes of a policy that knows the truth: each changes one thing in the oracle's submission."""
 
+import json
 from collections.abc import Callable, Sequence
 
 from warroom.core.types import ToolCall
@@ -116,7 +117,8 @@ def citations_alone(env: TicketsEnv, call: ToolCall) -> ToolCall:
 
 def clumsy_json(env: TicketsEnv, call: ToolCall) -> ToolCall:
     """Written as a model might: fenced, with a comma too many and a line broken within a text."""
-    said, fields = call.arguments["resolution"].replace("; ", ";\n"), call.arguments
+    fields = call.arguments
+    said = json.dumps(fields["resolution"])[1:-1].replace("; ", ";\n")
     ids = ", ".join([f'"{id}"' for id in fields["citations"]])
     text = (
         f'```json\n{{"resolution": "{said}", "citations": [{ids}], "confidence": {fields["confidence"]}, '

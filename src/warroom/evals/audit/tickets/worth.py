@@ -119,9 +119,9 @@ def phrases(text: str) -> dict[str, str]:
 def swapped(env: TicketsEnv, other: TicketsEnv) -> str:
     """With the complaint and the clue of another ticket."""
     text, theirs = env.case.text, phrases(other.case.text)
-    for slot, phrase in phrases(env.case.text).items():
-        said = theirs.get(slot, phrase)
-        text = re.sub(re.escape(phrase), lambda _, said=said: said, text, flags=re.IGNORECASE)  # type: ignore[misc]
+    for slot, own in phrases(env.case.text).items():
+        said = theirs.get(slot, own)
+        text = re.sub(re.escape(own), lambda _, said=said: said, text, flags=re.IGNORECASE)  # type: ignore[misc]
     return text
 
 

@@ -1,0 +1,174 @@
+"""The Ray cluster of a command: joined by its address, or started on this machine; every machine checked."""
+
+import logging
+import math
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from warroom.cluster.installation import Installation, differences, installation
+from warroom.cluster.options import ClusterOptions
+from warroom.core.errors import MAX_LINE_CHARACTERS, first_line
+from warroom.core.late import LateModule
+
+if TYPE_CHECKING:
+    import ray
+else:
+    ray = LateModule("ray", extra="ray")  # reads its environment as it is imported
+
+LOOPBACK = "127.0.0.1"
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0"}
+"""Nothing about the use of Ray is sent to anybody."""
+LOCAL_ENVIRONMENT = {
+    **ENVIRONMENT,
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # on every system: Ray then listens on the loopback address alone
+    "RAY_AUTH_MODE": "token",
+}
+"""What a cluster of this machine alone is started with."""
+ADVICE = "Some common causes include"
+OBJECT_STORE_BYTES = 512 * 2**20
+"""Memory of a local cluster for chunks of results that the command has not yet written."""
+KNOCK_SECONDS = 10.0
+"""Seconds within which the head of a cluster has to take a connection."""
+CHECK_SECONDS = 120.0
+"""Seconds within which a machine has to say what is installed there."""
+
+
+class ClusterMachine(NamedTuple):
+    """A node of the cluster."""
+
+    node_id: str
+    name: str
+    """Its host name and address, as errors name it."""
+
+
+class Cluster(NamedTuple):
+    """A cluster that plays for this command."""
+
+    machines: tuple[ClusterMachine, ...]
+    """Those that have CPU cores for workers."""
+    cpus: float
+    gpus: float
+
+    def capacity(self, cpus: float, gpus: float) -> int:
+        """How many workers find room that ask for so many CPU cores and GPUs."""
+        rooms = [math.floor(have / asked + 1e-9) for have, asked in ((self.cpus, cpus), (self.gpus, gpus)) if asked]
+        return min(rooms)
+
+
+@contextmanager
+def joined(options: ClusterOptions, workers: int | None) -> Iterator[Cluster]:
+    """The cluster of these options; a local one has the cores for `workers`, by default one for each core here.
+
+    A process that has joined a cluster already keeps it. What Ray has to say of processes that end goes to standard
+    error meanwhile. A `ValueError` says why there is no cluster.
+    """
+    with redirect_stdout(sys.stderr), _joined(options, workers):
+        yield _described()
+
+
+@contextmanager
+def _joined(options: ClusterOptions, workers: int | None) -> Iterator[None]:
+    if "ray" in sys.modules and ray.is_initialized():
+        yield
+        return
+
+    with _environment(ENVIRONMENT if options.address else LOCAL_ENVIRONMENT):
+        _join(options, workers)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+def check_machines(machines: Sequence[ClusterMachine], libraries: Sequence[str]) -> Installation:
+    """What is installed here; a `ValueError` names each machine that does not have the same, and says how it differs.
+
+    `libraries` are those that count besides the ones that count for every policy.
+    """
+    here = installation(libraries)
+    ask = ray.remote(num_cpus=0, max_retries=1)(installation)
+    answers = {
+        machine: ask.options(
+            scheduling_strategy=ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
+                machine.node_id, soft=False
+            )
+        ).remote(libraries)
+        for machine in machines
+    }
+    wrong = [f"{machine.name}: {why}" for machine, answer in answers.items() if (why := _difference(here, answer))]
+    if wrong:
+        raise ValueError(
+            f"{len(wrong)} of the cluster's {len(machines)} machines cannot play with this one: {'; '.join(wrong)}. "
+            "Install the same wheel on every machine"
+        )
+    return here
+
+
+def _difference(here: Installation, answer: Any) -> str:
+    """Why a machine cannot play, in words; empty if it can."""
+    try:
+        return ", ".join(differences(here, ray.get(answer, timeout=CHECK_SECONDS)))
+    except ray.exceptions.GetTimeoutError:
+        return f"it has not answered within {CHECK_SECONDS:.0f} seconds"
+    except (ray.exceptions.RayError, RuntimeError) as error:  # an import that fails there is a RuntimeError
+        return f"Warroom does not load there: {what_ended(error)}"
+
+
+def what_ended(error: BaseException) -> str:
+    """What Ray says of the end of a process: the last line of its message, without its advice."""
+    lines = str(error).strip().splitlines()
+    return (lines[-1].partition(ADVICE)[0].strip() if lines else first_line(error))[:MAX_LINE_CHARACTERS]
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """These variables where they are not set already, for a block of code and what it starts."""
+    added = {name: value for name, value in values.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def _join(options: ClusterOptions, workers: int | None) -> None:
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    try:
+        if options.address is not None:
+            _knock(options.address)
+            ray.init(address=options.address, **quiet)
+            return
+        cores = math.ceil((workers or os.cpu_count() or 1) * options.cpus_per_worker)
+        ray.init(
+            address="local", num_cpus=cores, include_dashboard=False, object_store_memory=OBJECT_STORE_BYTES,
+            _node_ip_address=LOOPBACK, **quiet,
+        )  # fmt: skip
+    except (ConnectionError, RuntimeError, TimeoutError, ray.exceptions.RayError) as error:
+        where = "on this machine" if options.address is None else f"at {options.address}"
+        raise ValueError(f"no Ray cluster {where}: {first_line(error)}") from error
+
+
+def _knock(address: str) -> None:
+    """A `ConnectionError` if nothing listens there: Ray itself would try again for many minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        return  # auto
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise ConnectionError(f"nothing answers: {error}; give HOST:PORT of the head, or auto") from error
+
+
+def _described() -> Cluster:
+    nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+    machines = tuple(
+        ClusterMachine(node["NodeID"], f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})")
+        for node in nodes
+    )
+    total = {kind: sum(node["Resources"].get(kind, 0.0) for node in nodes) for kind in ("CPU", "GPU")}
+    return Cluster(machines, total["CPU"], total["GPU"])

@@ -1,0 +1,220 @@
+"""One budget for API models that play on many workers: each request is granted by the process that keeps the ledger.
+
+Workers put what they ask for into a mailbox, an actor of the cluster; the process with the budget collects it there,
+and puts the answer back. So caps hold over the cluster, and the ledger is written before anything is spent.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from warroom.core.errors import RunStopped
+from warroom.core.late import LateModule
+from warroom.policies.llm import ApiOptions, RequestOrigin
+from warroom.policies.llm.budget import Budget
+from warroom.policies.llm.client import LLMClient
+from warroom.policies.llm.ledger import Tokens, UsageLedger
+from warroom.policies.llm.options import SpendingCaps
+from warroom.policies.llm.requests import LOST, CallFormat
+
+if TYPE_CHECKING:
+    import ray
+
+    from warroom.cluster.pool import Handle
+else:
+    ray = LateModule("ray", extra="ray")
+
+
+class BudgetRequest(NamedTuple):
+    """What a worker wants of the budget."""
+
+    worker: int
+    method: str
+    """`reserve`, `record_outcome`, `note` or `close`: those of `Budget` and its ledger."""
+    arguments: tuple[object, ...]
+    more: Mapping[str, object]
+
+
+class Letter(NamedTuple):
+    """A request in the mailbox."""
+
+    number: int
+    request: BudgetRequest
+
+
+class Mailbox:
+    """The actor: holds requests until they are collected, and whoever asked until the answer is there."""
+
+    def __init__(self) -> None:
+        self._letters: asyncio.Queue[Letter] = asyncio.Queue()
+        self._answers: dict[int, asyncio.Future[object]] = {}
+        self._numbers = count()
+
+    async def ask(self, request: BudgetRequest) -> object:
+        """The answer to a request."""
+        letter = Letter(next(self._numbers), request)
+        self._answers[letter.number] = asyncio.get_running_loop().create_future()
+        await self._letters.put(letter)
+        return await self._answers[letter.number]
+
+    async def collect(self) -> list[Letter]:
+        """The requests that wait, one at least."""
+        found = [await self._letters.get()]
+        while not self._letters.empty():
+            found.append(self._letters.get_nowait())
+        return found
+
+    async def answer(self, number: int, value: object) -> None:
+        """Answer a request."""
+        self._answers.pop(number).set_result(value)
+
+
+class ApiShare(NamedTuple):
+    """What a worker needs to ask models behind a server within the budget of the run."""
+
+    mailbox: "Handle"
+    api: ApiOptions
+    """With the worker's share of the concurrent requests."""
+    call_formats: Mapping[str, CallFormat]
+    folder: Path | None
+    seconds: float
+    """Played so far, of the cap on time."""
+
+    def client(self, worker: int) -> LLMClient:
+        """A client that asks the budget of the run before each request."""
+        ledger = _SharedLedger(self, worker)
+        client = LLMClient(self.api, ledger, budget=_SharedBudget(self.api.caps, ledger))
+        client.call_formats |= self.call_formats
+        return client
+
+
+class BudgetServer:
+    """Answers the mailbox from a client's budget, in a thread. Use it as a context manager."""
+
+    def __init__(self, client: LLMClient, workers: int) -> None:
+        self._client = client
+        self._mailbox = ray.remote(Mailbox).options(num_cpus=0, max_concurrency=10_000).remote()
+        self._open: dict[int, set[int]] = {}
+        """Requests under way, by worker."""
+        self._ended: set[int] = set()
+        api = replace(client.api, concurrency=max(1, client.api.concurrency // workers))
+        ledger = client.ledger
+        self.share = ApiShare(self._mailbox, api, dict(client.call_formats), ledger.folder, ledger.seconds)
+
+    def __enter__(self) -> "BudgetServer":
+        threading.Thread(target=self._serve, name="shared-budget", daemon=True).start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        ray.kill(self._mailbox)
+
+    def end_worker(self, worker: int) -> None:
+        """What a worker had under way when it ended may have been answered, and counts in full."""
+        self._client.run(self._settle(worker))
+
+    async def _settle(self, worker: int) -> None:
+        self._ended.add(worker)
+        for request in self._open.pop(worker, set()):
+            worst = self._client.ledger.worst(request)
+            await self._client.budget.record_outcome(request, LOST, worst, why="its worker ended")
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                letters: list[Letter] = ray.get(self._mailbox.collect.remote())
+            except ray.exceptions.RayError:  # the mailbox was closed
+                return
+            for letter in letters:
+                self._client.run(self._answer(letter))
+
+    async def _answer(self, letter: Letter) -> None:
+        value: object = None
+        try:
+            value = await self._perform(letter.request)
+        except RunStopped as stop:
+            value = stop
+        self._mailbox.answer.remote(letter.number, value)
+
+    async def _perform(self, request: BudgetRequest) -> object:
+        arguments: Any = request.arguments  # with `more` those of the method of this name
+        more: Any = request.more
+        if request.method == "reserve":
+            return await self._reserve(request.worker, *arguments)
+        if request.method == "record_outcome":
+            await self._record_outcome(request.worker, *arguments, **more)
+        elif request.method == "note":
+            self._client.ledger.note(*arguments, **more)
+        else:
+            self._client.budget.closed = self._client.budget.closed or str(arguments[0])
+        return None
+
+    async def _reserve(self, worker: int, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+        budget = self._client.budget
+        number = await budget.reserve(origin, call, attempt, worst)
+        if worker in self._ended:
+            await budget.record_outcome(number, LOST, Tokens(), why="its worker ended before it was sent")
+        else:
+            self._open.setdefault(worker, set()).add(number)
+        return number
+
+    async def _record_outcome(self, worker: int, number: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        if number in self._open.get(worker, ()):
+            self._open[worker].discard(number)
+            await self._client.budget.record_outcome(number, outcome, tokens, **more)
+
+
+class _SharedLedger(UsageLedger):
+    """The ledger of the run as a worker has it: nothing is kept here."""
+
+    def __init__(self, share: ApiShare, worker: int) -> None:
+        super().__init__()
+        self.folder = share.folder
+        self._before = share.seconds
+        self._mailbox, self._worker = share.mailbox, worker
+
+    def send(self, method: str, *arguments: object, **more: object) -> "Handle":
+        """Put a request into the mailbox; the answer may be awaited."""
+        return self._mailbox.ask.remote(BudgetRequest(self._worker, method, arguments, more))
+
+    def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        """Have an outcome recorded that nobody waits for."""
+        self.send("record_outcome", request, outcome, tokens, **more)
+
+    def note(self, event: str, origin: RequestOrigin, **more: object) -> None:
+        """Have an event recorded."""
+        self.send("note", event, origin, **more)
+
+
+class _SharedBudget(Budget):
+    """The budget of the run as a worker has it."""
+
+    def __init__(self, caps: SpendingCaps, ledger: _SharedLedger) -> None:
+        self._closed: str | None = None
+        super().__init__(caps, ledger)
+        self._ledger = ledger
+
+    @property
+    def closed(self) -> str | None:
+        """Why nothing more may be sent by this worker; told to the others."""
+        return self._closed
+
+    @closed.setter
+    def closed(self, why: str | None) -> None:
+        self._closed = why
+        if why is not None:
+            self._ledger.send("close", why)
+
+    async def reserve(self, origin: RequestOrigin, call: int, attempt: int, worst: Tokens) -> int:
+        """The number of the request once it is granted; `RunStopped` if it cannot be any more."""
+        granted: int | RunStopped = await self._ledger.send("reserve", origin, call, attempt, worst)
+        if isinstance(granted, RunStopped):
+            raise granted
+        return granted
+
+    async def record_outcome(self, request: int, outcome: str, tokens: Tokens, **more: object) -> None:
+        """Record the end of a request."""
+        await self._ledger.send("record_outcome", request, outcome, tokens, **more)

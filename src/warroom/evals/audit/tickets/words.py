@@ -1,0 +1,96 @@
+"""What the words of tickets give away, and how much they repeat: gates of this environment. Needs scikit-learn."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from warroom.envs import make
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.generate import BLOCK
+from warroom.envs.tickets.options import SINGLE
+from warroom.envs.tickets.scenario import TIER_CONFIGS
+from warroom.evals.audit.fleet.base_rates import auroc, standard_error
+from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents, Interval, exact, interval
+from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.statistics import mean, share
+
+KIND_BAR, RUN_BAR, SHARED_BAR, ALIKE_BAR = 0.55, 0.01, 0.12, 0.001
+"""The most that may be: the area under the curve of a learner that guesses the kind; the share of tickets with the
+commonest run of five words; the share of runs of four words that two tickets of a kind have in common; the share of
+tickets whose text and answer occurred before."""
+LEARNED_FROM, FIRST_LEARNED = 160, 20_000
+"""Seeds of every kind that the learner learns from, and the first of them."""
+
+
+class WrittenTicket(NamedTuple):
+    """A ticket and its reference answer."""
+
+    kind: str
+    text: str
+    reference: str
+
+
+def words(incidents: Incidents) -> list[GateRow]:
+    """Whether words tell what a ticket tests, and whether tickets repeat one another."""
+    return [*_kinds(incidents), *_repeats(incidents)]
+
+
+def _kinds(incidents: Incidents) -> list[GateRow]:
+    """A logistic regression on words and pairs of words, for each kind."""
+    step = max(1, TIER_CONFIGS[incidents.tier].articles // BLOCK)  # so that each has a knowledge base of its own
+    seeds = tuple(range(FIRST_LEARNED, FIRST_LEARNED + step * LEARNED_FROM, step))
+    known = _written(Incidents(incidents.tier, incidents.scenarios, seeds, incidents.split))
+    unknown = _written(incidents)
+    features = TfidfVectorizer(ngram_range=(1, 2), min_df=2)
+    seen, unseen = features.fit_transform([t.text for t in known]), features.transform([t.text for t in unknown])
+    rows = []
+    for kind in sorted({ticket.kind for ticket in unknown}):
+        model = LogisticRegression(C=1.0, max_iter=500).fit(seen, [ticket.kind == kind for ticket in known])
+        answers = np.array([ticket.kind == kind for ticket in unknown])
+        area, error = auroc(answers, model.decision_function(unseen)), NORMAL_95 * standard_error(answers)
+        found = Interval(area, area - error, area + error)
+        rows.append(incidents.row("words", "kind by words, AUROC", found, KIND_BAR, part=kind))
+    return rows
+
+
+def _repeats(incidents: Incidents) -> list[GateRow]:
+    tickets = _written(incidents)
+    counts = Counter(run for ticket in tickets for run in _runs(ticket.text, 5))
+    commonest = counts.most_common(1)[0][0]
+    stands = interval(share([commonest in _runs(ticket.text, 5) for ticket in tickets]))
+    alike = 1 - len({(ticket.text, ticket.reference) for ticket in tickets}) / len(tickets)
+    return [
+        incidents.row("words", f"commonest run of five: {' '.join(commonest)}", stands, RUN_BAR),
+        incidents.row("words", "runs of four shared by two of a kind", interval(mean(_shared(tickets))), SHARED_BAR),
+        incidents.row("words", "tickets that occurred before", exact(alike), ALIKE_BAR),
+    ]
+
+
+def _shared(tickets: Iterable[WrittenTicket]) -> list[float]:
+    """The share of the shorter ticket's runs of four words that another of its kind has, for neighbouring pairs."""
+    by_kind: dict[str, list[set[tuple[str, ...]]]] = {}
+    for ticket in tickets:
+        by_kind.setdefault(ticket.kind, []).append(_runs(ticket.text, 4))
+    pairs = [pair for found in by_kind.values() for pair in combinations(found[:40], 2)]
+    return [len(a & b) / max(1, min(len(a), len(b))) for a, b in pairs]
+
+
+def _runs(text: str, size: int) -> set[tuple[str, ...]]:
+    """Runs of so many words, once each; names, numbers and the phrases of tables are left as they are."""
+    found = re.findall(r"[a-z']+|\d+", text.lower())
+    return {tuple(found[i : i + size]) for i in range(len(found) - size + 1)}
+
+
+@lru_cache(maxsize=4)
+def _written(incidents: Incidents) -> tuple[WrittenTicket, ...]:
+    cases = [
+        narrowed(make(spec.scenario, spec.tier, spec.seed, mode=SINGLE), TicketsEnv).case for spec in incidents.specs
+    ]
+    return tuple([WrittenTicket(case.kind, case.text, case.reference) for case in cases])

@@ -1,0 +1,190 @@
+"""The engine of a Ray cluster: workers that keep what plays, chunks of episodes, one file that this process writes."""
+
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from warroom.cluster.connection import check_machines, joined
+from warroom.cluster.options import ClusterOptions
+from warroom.cluster.pool import ChunkResult, Demand, GivenUp, Pool, demand_for, ignore_end, machine_id
+from warroom.cluster.user_code import sent_along
+from warroom.cluster.work_queue import Chunk, WorkQueue
+from warroom.core.errors import EpisodeAborted
+from warroom.core.late import LateModule
+from warroom.core.signals import Interrupts
+from warroom.core.user_files import file_hash
+from warroom.envs import scenario_path
+from warroom.evals.engines import BATCH, EpisodeLine, play_chunk
+from warroom.evals.plan import Plan
+from warroom.policies import PolicySet, hf, llm
+from warroom.runs import EpisodeKey
+
+if TYPE_CHECKING:
+    from warroom.cluster import shared_budget
+    from warroom.cluster.shared_budget import ApiShare, BudgetServer
+    from warroom.policies.llm.client import LLMClient
+else:
+    shared_budget = LateModule("warroom.cluster.shared_budget")
+
+DRAINING = "no further episodes are begun, and what the workers have under way is waited for"
+LogLine = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PlayFiles:
+    """Files that each machine must have as this one has them, by their hash."""
+
+    weights: Mapping[str, str] = field(default_factory=dict)
+    """Of models, by the name of the policy."""
+    scenarios: Mapping[str, str] = field(default_factory=dict)
+    """Of a user's scenarios, by id."""
+
+    @classmethod
+    def of(cls, plan: Plan, models: Collection[str]) -> "PlayFiles":
+        """What plays a plan here."""
+        return cls(_weights(models), _scenarios(plan.scenarios))
+
+    def check(self) -> None:
+        """A `ValueError` says which of them differ here, or are missing."""
+        found = PlayFiles(_weights(self.weights), _scenarios(self.scenarios))
+        wanted, there = {**self.weights, **self.scenarios}, {**found.weights, **found.scenarios}
+        wrong = [name for name, hash_ in wanted.items() if there[name] != hash_]
+        if wrong:
+            raise ValueError(f"the files of {', '.join(wrong)} are not those of the machine that began the run")
+
+
+def _weights(models: Collection[str]) -> dict[str, str]:
+    return {name: found["sha256"] for name, found in hf.policy_status(models).items()}
+
+
+def _scenarios(scenarios: Collection[str]) -> dict[str, str]:
+    paths = {scenario: scenario_path(scenario) for scenario in scenarios}
+    return {scenario: file_hash(path) for scenario, path in paths.items() if path is not None}
+
+
+class EpisodeWorker:
+    """Plays chunks of episodes of a plan, in a process of its own; models are loaded once."""
+
+    def __init__(self, policy_sets: Mapping[str, PolicySet], files: PlayFiles, share: "ApiShare | None") -> None:
+        """`share` is what models behind an API play through, if any do."""
+        self._policy_sets, self._files, self._share = policy_sets, files, share
+        self._width = share.api.concurrency if share is not None else None
+
+    def begin(self, number: int) -> str:
+        """Load the models, and return the id of the machine; a `ValueError` names it and says why it cannot play."""
+        try:
+            self._files.check()
+            if self._share is not None:
+                client = self._share.client(number)
+                self._policy_sets = {name: found.through(client) for name, found in self._policy_sets.items()}
+        except (ValueError, ImportError) as error:
+            raise ValueError(f"{platform.node()} cannot play: {error}") from error
+        return machine_id()
+
+    def play(self, chunk: Chunk[EpisodeKey]) -> ChunkResult[EpisodeLine]:
+        """Play a chunk; those of its episodes that have ended are kept whatever happens to the others."""
+        start, ended, failed = time.perf_counter(), list[EpisodeLine](), None
+        try:
+            policy_set = self._policy_sets[chunk.group]
+            for line in play_chunk(policy_set, chunk.tasks, self._width if is_served(policy_set) else None):
+                ended.append(line)
+        except Exception as error:  # raised again in the process that writes, once it has what the others played
+            failed = error
+        return ChunkResult(ended, time.perf_counter() - start, failed)
+
+
+class RayEngine:
+    """Plays the episodes of a plan on a cluster."""
+
+    def __init__(self, plan: Plan, demand: Demand, log_line: LogLine, client: "LLMClient | None" = None) -> None:
+        """`demand` is what a worker asks for, and how many there may be; the budget of `client` is that of all."""
+        self._plan, self._demand, self._log_line, self._client = plan, demand, log_line, client
+        self._pool: Pool[EpisodeKey, EpisodeLine] | None = None
+
+    def detail(self) -> str:
+        """Who plays at the moment, in words."""
+        if self._pool is None:
+            return ""
+        machines = self._pool.machines
+        return f"{machines} machine{'s' * (machines != 1)}, {self._pool.workers} workers"
+
+    def play(self, todo: Sequence[EpisodeKey]) -> Generator[EpisodeLine, None, None]:
+        """Each episode as its chunk comes; an interruption is raised once what is under way has come."""
+        policy_sets = self._plan.policy_sets()
+        workers = max(1, min(self._demand.workers, len(todo)))
+        files = PlayFiles.of(self._plan, local_models(policy_sets.values()))
+        with ExitStack() as stack:
+            stack.enter_context(sent_along(policy_sets.values()))
+            interrupts = stack.enter_context(Interrupts(self._log_line, DRAINING))
+            budget = stack.enter_context(shared_budget.BudgetServer(self._client, workers)) if self._client else None
+            make = partial(EpisodeWorker, policy_sets, files, budget.share if budget else None)
+            ended = budget.end_worker if budget else ignore_end
+            self._pool = Pool(make, self._demand._replace(workers=workers), ended)
+            stack.callback(self._pool.close)
+            for chunk in self._pool.results(_queue(todo, policy_sets, workers, budget), lambda: interrupts.asked):
+                yield from _lines(chunk)
+            if interrupts.first is not None:
+                raise interrupts.first
+
+
+def _queue(
+    todo: Sequence[EpisodeKey], policy_sets: Mapping[str, PolicySet], workers: int, budget: "BudgetServer | None"
+) -> WorkQueue[EpisodeKey]:
+    """Models take longest, so they come first; each plays as many episodes side by side as here, or as may be asked."""
+    counts = Counter(key.policy for key in todo)
+    least = {}
+    for policy, players in policy_sets.items():
+        if budget is not None and is_served(players):
+            least[policy] = budget.share.api.concurrency
+        elif players.models:
+            least[policy] = min(BATCH, -(-counts[policy] // workers))
+    return WorkQueue(sorted(todo, key=lambda key: key.policy not in least), lambda key: key.policy, workers, least)
+
+
+def _lines(ended: ChunkResult[EpisodeLine] | GivenUp[EpisodeKey]) -> Iterator[EpisodeLine]:
+    if isinstance(ended, GivenUp):
+        yield EpisodeLine(ended.task, EpisodeAborted(ended.why))
+    else:
+        yield from ended.results
+
+
+def is_served(policy_set: PolicySet) -> bool:
+    """Whether a model behind an API plays in it."""
+    return any(map(llm.is_llm, policy_set.models.values()))
+
+
+def local_models(policy_sets: Iterable[PolicySet]) -> list[str]:
+    """The names of the models that workers hold themselves."""
+    names = [name for players in policy_sets for name in players.models.values() if not llm.is_llm(name)]
+    return list(dict.fromkeys(names))
+
+
+@contextmanager
+def ray_engine(
+    plan: Plan,
+    options: ClusterOptions,
+    workers: int | None,
+    log_line: LogLine,
+    client: "LLMClient | None" = None,
+) -> Iterator[RayEngine]:
+    """An engine for a block of code: its cluster is joined or started, and every machine of it checked.
+
+    `workers` is how many there may be, by default as many as the cluster has room for, and where models behind an API
+    play no more than requests at a time. A `ValueError` says why there is no cluster, or which machine cannot play.
+    """
+    models = local_models(plan.policy_sets().values())
+    if client is not None and (client.api.record or client.api.replay):
+        raise ValueError("--record and --replay keep one file in one process: leave them out, or --engine ray")
+    with joined(options, workers) as cluster:
+        check_machines(cluster.machines, tuple(hf.versions()) if models else ())
+        demand = demand_for(cluster, options, workers, small=hf.are_small(models))
+        if client is not None:
+            demand = demand._replace(workers=min(demand.workers, client.api.concurrency))
+        machines = len(cluster.machines)
+        log_line(f"Ray: {machines} machine{'s' * (machines != 1)}, {demand.workers} workers")
+        yield RayEngine(plan, demand, log_line, client)
