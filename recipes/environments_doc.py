@@ -325,7 +325,7 @@ def domain_rows() -> Rows:
 
 REGISTER_KEYS = {
     "people": "a name", "assets": "a tag, a user's name, or what people call it", "contracts": "an id",
-    "releases": "a product", "products": "a product", "sites": "a name",
+    "releases": "a product, or a day", "products": "a product", "sites": "a name",
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from warroom.envs import episode_spec, find, make, suite
 from warroom.envs.tickets.case_writer import generated_case
 from warroom.envs.tickets.content import Amendment, DocumentContent, settle
 from warroom.envs.tickets.env import MultiTurnTicketsEnv, TicketsEnv
+from warroom.envs.tickets.families import STRUCTURES
 from warroom.envs.tickets.generate import generated_base
 from warroom.envs.tickets.knowledge import Document
 from warroom.envs.tickets.policies import POLICIES
@@ -251,3 +252,35 @@ def test_the_cause_that_most_documents_at_hand_are_about_is_right_by_chance_only
         right += (cause in most) / len(most)
         chance += 1 / len(place_of(cause).complaint.causes)
     assert abs(right - chance) <= 3 * sqrt(chance), (right, chance)
+
+
+def test_what_is_special_about_the_right_procedure_is_so_of_every_one_of_its_family() -> None:
+    generated = generated_base(Split.DEV, 150, 3, Split.DEV)
+    seen = set()
+    for subject in generated.subjects:
+        family = generated.family(subject.group)
+        units = [unit for cell in family.cells for unit in cell.units if unit.counts]
+        first = [family.contents[unit.ids[0]] for unit in units]
+        seen.add(subject.structure)
+        assert all(len(unit.ids) == 1 + (subject.structure in ("stale", "contradictory")) for unit in units)
+        assert {content.follow for content in first} == {subject.follow}
+        assert (subject.structure != "past_case") or all(content.kind != "article" for content in first)
+        assert (not subject.counted) or {each.fact for unit in units for each in unit.scope} == {subject.counted}
+        assert sum([cell.gap is not None for cell in family.cells]) == 1
+    assert seen == set(STRUCTURES)
+
+
+def test_of_two_assets_that_a_ticket_may_mean_the_first_is_meant_as_often_as_the_second() -> None:
+    first = []
+    for k in range(0, 120, 2):
+        case = desk("tickets/missing_fact", "easy", k).case
+        tags = [line.split("; ")[0].rpartition(" ")[2] for line in case.evidence.records if line.startswith("assets")]
+        first += [tags.index(case.evidence.tag) == 0] if len(tags) > 1 else []
+    assert abs(mean(first) - 0.5) <= 3 * sqrt(0.25 / len(first)), (mean(first), len(first))
+
+
+def test_documents_are_found_by_their_ids_alone() -> None:
+    documents = generated_base(Split.DEV, 100, 5, Split.DEV).base.documents
+    assert all(id in documents and documents[id].id == id for id in documents)
+    for id in ("KB-1", "KB-00000", "TKT-99999x", "", "KB-\u0661\u0662\u0663\u0664\u0665"):
+        assert id not in documents and documents.get(id) is None

@@ -16,13 +16,13 @@ import warroom
 CHARACTERS = frozenset(map(chr, range(0x3000)))
 
 
-class Shown(str):
+class ShownText(str):
     """A text that names its dtype, which PettingZoo's checker compares with that of the space."""
 
     dtype = numpy.dtype(str)
 
 
-class SeatsEnv(AECEnv[str, Shown, str]):
+class SeatsEnv(AECEnv[str, ShownText, str]):
     """Seats of incidents that `reset` draws from `specs`, or takes from its option `spec`."""
 
     metadata: ClassVar[dict[str, object]] = {"render_modes": [], "name": "warroom_v0", "is_parallelizable": False}
@@ -53,11 +53,11 @@ class SeatsEnv(AECEnv[str, Shown, str]):
         self.agents, self.agent_selection = list(self.possible_agents), self.chat.seat
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
         self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"spec": spec} for agent in self.agents}
+        self.infos: dict[str, dict[str, object]] = {agent: {"spec": spec} for agent in self.agents}
 
-    def observe(self, agent: str) -> Shown:
+    def observe(self, agent: str) -> ShownText:
         """What the acting seat was shown since its last message; nothing for the others."""
-        return Shown(self.chat.text if agent == self.chat.seat else "")
+        return ShownText(self.chat.text if agent == self.chat.seat else "")
 
     def step(self, action: str | None) -> None:
         """Take in the acting seat's message and play its calls."""

@@ -64,21 +64,21 @@ def draw_background(
     rng: Random, around: Surroundings, difficulty: Difficulty, series: SeriesBook, *, loop: bool
 ) -> Background:
     """The tier's number of routine changes; if asked for, one of them made again and again."""
-    made_to = _places_by_kind(around.system)
+    services = {name: _service(around.system, i) for i, name in enumerate(around.system.names)}
+    made_to = _by_kind(around.system, list(services.values()))
     out = Background([], {})
     for _ in range(difficulty.background):
-        signer, family, place = _draw_place(rng, made_to)
-        change = _draw_routine(rng, around, series, signer, family, place)
+        change = _draw_routine(rng, around, made_to, series)
         key = change.service, change.family, change.part
         if key not in around.taken and key not in out.parts:
             out.changes.append(change)
-            out.parts[key] = _draw_part(rng, family, place, change)
+            out.parts[key] = _draw_part(rng, services[change.service], change)
     if loop and out.changes:
         out.changes.extend(_repeats(rng, out.changes[int(rng.random() * len(out.changes))], around.page))
     return out
 
 
-class _Place(NamedTuple):
+class _RoutineService(NamedTuple):
     """A service to which routine changes are made."""
 
     name: str
@@ -88,35 +88,34 @@ class _Place(NamedTuple):
     headroom: float
 
 
-def _places_by_kind(system: ServiceSystem) -> dict[str, list[_Place]]:
-    places = [
-        _Place(name, load, three_digits(load), headroom_of(system, i))
-        for i, (name, load) in enumerate(zip(system.names, system.load, strict=True))
-    ]
+def _service(system: ServiceSystem, i: int) -> _RoutineService:
+    return _RoutineService(system.names[i], system.load[i], three_digits(system.load[i]), headroom_of(system, i))
+
+
+def _by_kind(system: ServiceSystem, services: list[_RoutineService]) -> dict[str, list[_RoutineService]]:
     kinds = {"service": ("service", "db", "queue"), "cache": ("cache",), "store": ("db", "queue")}
     return {
-        made_to: [place for place, kind in zip(places, system.kinds, strict=True) if kind in allowed]
+        made_to: [service for service, kind in zip(services, system.kinds, strict=True) if kind in allowed]
         for made_to, allowed in kinds.items()
     }
 
 
-def _draw_place(rng: Random, made_to: dict[str, list[_Place]]) -> tuple[str, Family, _Place]:
-    while True:
-        signer, family = _ROSTER[int(rng.random() * len(_ROSTER))]
-        if choice := made_to[family.made_to]:
-            return signer, family, choice[int(rng.random() * len(choice))]
-
-
 def _draw_routine(
-    rng: Random, around: Surroundings, series: SeriesBook, signer: str, family: Family, place: _Place
+    rng: Random, around: Surroundings, made_to: dict[str, list[_RoutineService]], series: SeriesBook
 ) -> Routine:
-    random, name, parts = rng.random, place.name, family.parts[around.split]
+    random = rng.random
+    while True:
+        signer, family = _ROSTER[int(random() * len(_ROSTER))]
+        if choice := made_to[family.made_to]:
+            break
+    service = choice[int(random() * len(choice))]
+    name, parts = service.name, family.parts[around.split]
     ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)
     if name in around.in_trouble and ago < HERE_BEFORE:
         ago += HERE_BEFORE
     size, old = 10 + 5 * int(random() * 16), 0.0
     if family.old is not None:
-        scale = place.usual if family.old.of_traffic else 1.0
+        scale = service.usual if family.old.of_traffic else 1.0
         old = float(max(2, round(scale * (family.old.least + random() * (family.old.most - family.old.least)))))
     landed = around.page - int(ago)
     asked = landed - 1 - int(random() * 25)
@@ -137,9 +136,10 @@ def _draw_statement(rng: Random, family: Family, service: str, asked: int, serie
     )
 
 
-def _draw_part(rng: Random, family: Family, place: _Place, change: Routine) -> PartState:
+def _draw_part(rng: Random, service: _RoutineService, change: Routine) -> PartState:
     """A state in which the change does nothing, or next to nothing."""
-    terms = Terms(change.old, change.new, 1.0, place.load, place.headroom, place.load)
+    family = FAMILIES[change.family]
+    terms = Terms(change.old, change.new, 1.0, service.load, service.headroom, service.load)
     if family.harmless is not None:
         least, most = family.harmless
         lever = family.formula.solve(terms, 0.0) * (least + rng.random() * (most - least))

@@ -34,7 +34,7 @@ MAX_CONCURRENT = 64
 """Rollouts that are waited for at the same time."""
 
 
-class Shown(NamedTuple):
+class WorkerReply(NamedTuple):
     """What a seat is shown, and how its incident stands."""
 
     answer: Answer
@@ -56,19 +56,19 @@ class RolloutWorker:
         self._teammates, self._renderer = teammates, renderer
         self._chats: dict[int, Chat] = {}
 
-    def open(self, number: int, spec: EpisodeSpec, seat: str, calls: Sequence[ToolCall]) -> Shown:
+    def open(self, number: int, spec: EpisodeSpec, seat: str, calls: Sequence[ToolCall]) -> WorkerReply:
         """Begin an incident under a number, and play the calls that were played before on another worker."""
         chat = Chat(spec, seats=(seat,), teammates=self._teammates, renderer=self._renderer, reminders=0)
         self._chats[number] = chat
-        shown = Shown(Answer(run(chat.play_to_turn()), False), chat.done)
+        shown = WorkerReply(Answer(run(chat.play_to_turn()), False), chat.done)
         for call in calls:
             self.call(number, call)
         return shown
 
-    def call(self, number: int, call: ToolCall) -> Shown:
+    def call(self, number: int, call: ToolCall) -> WorkerReply:
         """Play one call of the seat."""
         chat = self._chats[number]
-        return Shown(run(chat.play_call(call.name, call.arguments)), chat.done)
+        return WorkerReply(run(chat.play_call(call.name, call.arguments)), chat.done)
 
     def finish(self, number: int) -> FinishedRollout:
         """Play an incident to its end and forget it; the seat does nothing more."""
@@ -144,7 +144,7 @@ class RayChat:
         if self._finished is not None:
             return self._finished.after
         call, over = ToolCall(name, dict(arguments)), self.done
-        shown: Shown = self._ask(lambda worker: worker.call.remote(self._number, call))
+        shown: WorkerReply = self._ask(lambda worker: worker.call.remote(self._number, call))
         self.done = shown.done
         if not over:
             self._played.append(call)
@@ -186,7 +186,7 @@ class RayChat:
     def _bring_to(self, worker: Handle) -> None:
         """Have the incident where it stands on this worker."""
         if worker is not self._worker:
-            shown: Shown = ray.get(worker.open.remote(self._number, self.spec, self.seat, self._played))
+            shown: WorkerReply = ray.get(worker.open.remote(self._number, self.spec, self.seat, self._played))
             self._worker, self._opening = worker, shown.answer.text
             self.done = self.done or shown.done
 
