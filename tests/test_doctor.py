@@ -191,7 +191,7 @@ def test_every_shell_is_answered_and_at_once() -> None:
     assert completed("warroom eval --tiers easy,", "bash") == ["easy,medium", "easy,hard"]
     assert "fleet/rogue_deploy_bot" in " ".join(completed("warroom play fleet/ro", "zsh"))
     assert completed("warroom play x --tier ", "fish") == ["easy", "medium", "hard"]
-    assert seconds_of_children() - start < 3 * 3 * help_took  # measured by the help page, as machines differ
+    assert seconds_of_children() - start < 3 * 5 * help_took  # measured by the help page, as machines differ
 
 
 def seconds_of_children() -> float:

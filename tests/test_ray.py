@@ -46,7 +46,7 @@ WORDS = [
     "--seeds",
     "15",
 ]
-CAP = 150_000
+CAP = 90_000
 """Tokens."""
 KILLS = 3
 """`recipes/ray_bars.py` kills ten."""
@@ -103,6 +103,7 @@ def test_workers_that_are_killed_lose_nothing_and_write_nothing_twice(plan: Plan
     assert not workers()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_keeps_what_was_under_way_and_the_run_is_resumed_to_the_same_bytes(
     plan: Plan, whole: bytes, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ class Raising:
         raise RuntimeError("no idea")
 
 
+@pytest.mark.thorough
 def test_classes_go_along_to_the_workers_and_fail_alone() -> None:
     chosen = {"scenarios": ["db_deadlock"], "tiers": ["easy"], "seeds": 2}
     with pytest.warns(UserWarning, match=r"Raising: .*test_ray.py:\d+: RuntimeError: no idea"):
@@ -171,6 +173,7 @@ def test_a_machine_that_is_gone_is_named_too() -> None:
         check_machines([ClusterMachine("0" * 56, "lost (10.0.0.1)")], ())
 
 
+@pytest.mark.thorough
 def test_a_task_that_ends_its_worker_costs_itself_alone(tmp_path: Path) -> None:
     file = tmp_path / "deadly.py"
     file.write_text(
@@ -192,6 +195,7 @@ CALLS = (
 """Sound and unsound calls."""
 
 
+@pytest.mark.thorough
 def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() -> None:
     spec, seat, teammates = "fleet/db_deadlock@easy#train:5", "sre", policy_set("fleet", "expert")
     with ray_backend(teammates, "plain", ClusterOptions(), 2) as backend:
@@ -210,6 +214,7 @@ def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() 
         assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))
 
 
+@pytest.mark.thorough
 def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_to_the_same_bytes(
     tmp_path: Path,
 ) -> None:

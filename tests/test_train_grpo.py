@@ -20,7 +20,7 @@ from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.envs import make
 from warroom.policies import policy_set
-from warroom.reward import score_reward
+from warroom.reward import RewardSource, score_reward
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.grpo import last_checkpoint, make_trainer, micro_batches, run_grpo
@@ -243,6 +243,8 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
         return Spy
 
     records = {}
+    # By default a seat without a call is paid nothing, whatever its team scores.
+    by_score = RewardSource("score", "", lambda result: result.score)
     for control in (None, "shuffled-reward"):
         rows: Rows = []
         wanted = config(curriculum="easy:1", control=control)
@@ -253,6 +255,7 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
             tiny_nano.tokenizer(),
             record=rows.append,
             kind=spy(control),
+            reward=by_score,
         )
         trainer.train()
         records[control] = {**rows[0], "seconds": 0, "kl": 0}

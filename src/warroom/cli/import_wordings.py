@@ -29,7 +29,7 @@ def wordings_command(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")] = False,
     json: Json = False,
 ) -> None:
-    """Import wordings of your own for tickets and articles: paraphrases of frames, each checked to mean the same.
+    """Import wordings of your own for tickets and articles: paraphrases of frames, checked for meaning.
 
     Example: warroom import wordings mine.jsonl --out wordings.jsonl
     """
