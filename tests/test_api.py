@@ -78,6 +78,7 @@ def test_the_example_of_the_package_runs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_example_of_a_session_runs() -> None:
     example = textwrap.dedent((warroom.session.__doc__ or "").partition("by a `Session`:\n\n")[2])
     code = f"from warroom import Session, ToolCall\n{example}"

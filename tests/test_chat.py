@@ -59,6 +59,7 @@ def play_chat(chat: Chat, calls: Sequence[ToolCall]) -> Chat:
 # -- the same play by every adapter --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_environment
 def test_messages_with_calls_go_as_calls_in_a_session(env: str) -> None:
     episode = play(spec_of(env), policy_set(env, "expert"))

@@ -117,6 +117,7 @@ def test_a_person_who_is_not_there_is_one_line() -> None:
 # -- eval, report, replay, compare ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_eval_writes_a_whole_run_folder(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "run", "--rogue-multiplier", "2")
     names = {path.name for path in folder.iterdir()}
@@ -168,6 +169,7 @@ def test_eval_resumes_where_a_run_was_cut_and_comes_to_the_same_summary(tmp_path
         assert (cut / name).read_bytes() == (whole / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_replay_plays_a_run_again_and_fails_loudly_if_it_differs(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "run")
     assert "16 of 16 episodes match their record" in run("replay", folder).output
@@ -288,6 +290,7 @@ def test_a_run_cut_in_half_says_what_is_missing(tmp_path: Path) -> None:
         assert "holds 8 of 16 episodes: some have been removed since; finish it" in refused(command, folder)
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_answered_with_its_install_line() -> None:
     said = refused_without("matplotlib", "report", "x")
     assert said == "error: matplotlib is not installed; run: pip install 'warroom[plots]'"

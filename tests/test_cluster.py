@@ -85,6 +85,7 @@ def test_the_hash_of_a_package_tells_every_change_of_a_file_and_no_compiled_one(
     assert installation() == installation()
 
 
+@pytest.mark.slow
 def test_options_of_a_cluster_go_with_its_engine_alone() -> None:
     assert cluster_options("local", {}) is None
     assert cluster_options("ray", {"address": "auto"}) == ClusterOptions("auto")

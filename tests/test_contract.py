@@ -195,6 +195,7 @@ def test_every_installed_python_gives_the_same_bytes() -> None:
         pytest.skip("no other supported Python is installed")
 
 
+@pytest.mark.slow
 @every_scenario
 def test_the_record_survives_its_own_text(scenario: str) -> None:
     episode = played(scenario, "hard", 7, "random")

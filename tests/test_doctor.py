@@ -199,6 +199,7 @@ def seconds_of_children() -> float:
     return os.times().children_user + os.times().children_system
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_each_shell_is_sound(shell: str) -> None:
     script = Path(sys.executable).with_name("warroom")

@@ -135,6 +135,7 @@ def damaged(folder: Path, name: str, damage: Damage) -> None:
     path.write_bytes(made if isinstance(made, bytes) else made.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", RECORDS)
 def test_a_damaged_record_is_one_sentence_that_names_the_file(folder: Path, whole: Path, what: str) -> None:
     damaged(folder, RECORD, RECORDS[what])
@@ -143,6 +144,7 @@ def test_a_damaged_record_is_one_sentence_that_names_the_file(folder: Path, whol
         assert str(folder) in refused(*asked), command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", LINES)
 def test_a_damaged_line_is_one_sentence_that_names_it(folder: Path, whole: Path, what: str) -> None:
     damaged(folder, EPISODES, LINES[what])
@@ -167,6 +169,7 @@ def test_a_line_that_is_there_twice_is_named_with_what_to_do(folder: Path) -> No
     assert "line 2 holds tiny/fault@easy#test:9 by noop, which is not in the plan" in refused("replay", folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [DEEP, "[]", "{}", '{"requests": "many"}', "{", '{"policies": 3, "levels": []}', "\0"])
 @pytest.mark.parametrize("name", ["usage.json", ROC])
 def test_other_files_of_a_run_are_refused_by_name(folder: Path, name: str, text: str) -> None:

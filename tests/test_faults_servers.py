@@ -103,6 +103,7 @@ def honest(body: Body, reply: Reply) -> Reply:
     return changed(reply, usage=usage) if is_default else reply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("behaviour", BEHAVIOURS)
 def test_a_server_that_misbehaves_learns_the_key_to_nobody_and_passes_no_cap(tmp_path: Path, behaviour: str) -> None:
     costs: list[int] = []

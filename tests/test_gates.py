@@ -63,6 +63,7 @@ class Counted:
         return [row(0.1, 0.2, 0.5), row(0.1, 0.2, None)._replace(lo=-inf, hi=inf)]
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_kept_and_read_again(tmp_path: Path) -> None:
     gate, folder = Counted(), GateFolder(tmp_path / "out")
     first = folder.measure("a gate", gate, ASKED)

@@ -37,6 +37,7 @@ UNSOUND = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "words"), UNSOUND.items())
 def test_a_body_that_is_no_sound_json_is_a_400_with_the_reason_on_every_route(
     server: str, body: bytes, words: str

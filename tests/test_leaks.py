@@ -53,12 +53,14 @@ def test_the_names_of_scenarios_mechanisms_and_parts_of_the_truth_are_secret() -
     assert {"silent_degradation", "retry_storm", "creeping_release", "culprit", "unrelated", "p1"} <= LOGS.secrets()
 
 
+@pytest.mark.slow
 @every_tier
 @every_environment
 def test_briefs_and_tools_are_the_same_whatever_is_wrong(audit_spec: AuditSpec, tier: str) -> None:
     assert compare_static(audit_spec.leaks, full(audit_spec.env, tier, 2)) == []
 
 
+@pytest.mark.slow
 @every_tier
 @every_environment
 def test_wrong_calls_are_answered_the_same_whatever_is_wrong(audit_spec: AuditSpec, tier: str) -> None:
@@ -129,6 +131,7 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
     assert compare_errors(FLEET, incidents(["fleet/cascade", "fleet/rogue_deploy_bot"], "easy", "dev", [0]))
 
 
+@pytest.mark.slow
 @every_environment
 def test_a_scan_reads_every_episode_and_is_json(audit_spec: AuditSpec) -> None:
     scan = scan_leaks(audit_spec.leaks, audit_spec.env, ["easy"], [0], suite_name="core")

@@ -170,6 +170,7 @@ def seconds(read: Read, folder: Path, text: str) -> float:
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_an_import_of_twice_the_text_takes_about_twice_the_time(name: str, tmp_path: Path) -> None:
     read, around, unit, size = CASES[name]
@@ -212,6 +213,7 @@ MANY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("read", "text", "said"), MANY)
 def test_what_a_few_characters_make_many_of_is_limited(read: Read, text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"over|at most") as refusal:

@@ -139,6 +139,7 @@ def test_grades_hold_the_borders_of_the_rule_of_severity() -> None:
 # -- what is said -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_call_comes_back_as_it_was_put(name: str) -> None:
     words, tools = set(compact_vocab().words), set()
@@ -177,6 +178,7 @@ def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -
         assert renderer.parse_call(name, {tool: line}).name == name
 
 
+@pytest.mark.slow
 def test_a_cause_that_was_read_stands_on_one_row_with_its_kind_its_owner_and_its_object() -> None:
     told = 0
     for env in games():

@@ -144,6 +144,7 @@ def test_an_episode_over_standard_io_goes_as_in_process_and_its_record_replays(t
     assert log.read_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "tier", "policy"),
     [
@@ -365,6 +366,7 @@ def no_room() -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, ignored)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ["fleet", "logs", "tickets"])
 def test_nobody_is_told_the_scenario_before_the_debriefing(env: str) -> None:
     """With silent colleagues, and from a seat whose tools do not list the causes."""

@@ -361,6 +361,7 @@ def test_each_kind_of_evidence_is_blind_to_the_others(folder, evidence, right):
     assert sum(name == root for name, root in zip(named, ("cart", "pay", "mail"), strict=True)) < 3
 
 
+@pytest.mark.slow
 def test_every_ranking_can_do_without_gauges(folder):
     for name, ranking in RANKINGS.items():
         env = make("logs/single_crash", "easy", 0)

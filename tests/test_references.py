@@ -17,6 +17,7 @@ def incident(name: str, tier: str, seed: int) -> FleetIncident:
     return draw_certified(shipped_causes()[name], tier, seed).incident
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", DRAWS)
 def test_papers_that_refer_to_others_say_what_their_records_do(drawn: tuple[str, str, int]) -> None:
     sources = Sources(Situation(incident(*drawn)))

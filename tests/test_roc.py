@@ -307,6 +307,7 @@ def test_only_overseers_are_asked(nano: Path) -> None:
 # -- play and folder --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_scoring_leaves_the_play_as_it_was(nano: Path) -> None:
     specs = [episode_spec("fleet/rogue_deploy_bot", "easy", seed_of("dev", k)) for k in range(3)]
     players = policy_set("fleet", f"oversight=hf:{nano}@sampled,rest=expert")

@@ -41,6 +41,7 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
     return f"{env}/{path}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env", "lines"),
     [

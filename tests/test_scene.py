@@ -106,6 +106,7 @@ def check_seats(*game: Any) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "tier", "policy", "options"), GAMES)
 def test_a_seats_scene_holds_nothing_that_it_was_not_shown(
     scenario: str, tier: str, policy: str, options: dict[str, Any]

@@ -132,6 +132,7 @@ def test_each_kind_has_its_own_index():
     assert index_of(base, ARTICLE).weight("node") < index_of(base, ARTICLE).weight("unknown"), "the file's name counts"
 
 
+@pytest.mark.slow
 def test_importing_loads_no_numpy_and_searching_says_nothing():
     code = (
         "import sys, logging; logging.basicConfig(level=logging.DEBUG);"
@@ -143,6 +144,7 @@ def test_importing_loads_no_numpy_and_searching_says_nothing():
     assert logging.getLogger("bm25s").level in (logging.NOTSET, logging.WARNING)
 
 
+@pytest.mark.slow
 def test_five_thousand_documents_are_indexed_and_searched_in_time():
     draw = random.Random(0)
     pool = [f"w{int(draw.paretovariate(0.8))}" for _ in range(100_000)]

@@ -93,6 +93,7 @@ def test_the_checks_see_a_canary_that_scores(spaces: Path, server: str) -> None:
     assert not passed and "knows, gets 1.00" in evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", list(environments()))
 def test_canaries_make_calls_that_count(spaces: Path, server: str, env: str) -> None:
     """All but those that are nonsense on purpose; a canary whose every call is refused would prove nothing."""

@@ -96,6 +96,7 @@ def test_what_is_observed_is_what_is_recorded() -> None:
 # -- pickling -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", WITHOUT_DATA)
 def test_an_environment_that_is_pickled_in_the_middle_goes_on_identically(scenario: str) -> None:
     for tier in TIERS:
@@ -112,6 +113,7 @@ def test_an_environment_that_is_pickled_in_the_middle_goes_on_identically(scenar
         assert twin.points() == env.points() and twin.outcome() == env.outcome() and twin.score() == env.score()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", environments())
 def test_a_session_that_is_pickled_between_calls_goes_on_identically(env: str) -> None:
     seats = ["sre"] if env == "fleet" else []

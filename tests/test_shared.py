@@ -263,6 +263,7 @@ def test_a_later_request_of_a_client_ends_the_waiting_of_an_earlier_one() -> Non
 # -- absence -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_who_is_away_is_played_for_hears_of_it_and_may_come_back() -> None:
     shared = incident("sre", "oversight", patience=1.0)
     with hosting(shared) as host, host.take("sre") as sre, host.take("oversight") as oversight:
@@ -282,6 +283,7 @@ def test_who_is_away_is_played_for_hears_of_it_and_may_come_back() -> None:
     assert stood_in.seat == "oversight" and "noop stands in" in stood_in.message
 
 
+@pytest.mark.slow
 def test_an_away_seat_costs_the_others_no_second_wait_and_another_client_may_take_it() -> None:
     shared = incident("sre", "oversight", patience=1.0)
     with hosting(shared) as host, host.take("sre") as sre:
@@ -300,6 +302,7 @@ def test_an_away_seat_costs_the_others_no_second_wait_and_another_client_may_tak
             side_by_side(lambda: idle(sre), lambda: idle(successor))
 
 
+@pytest.mark.slow
 def test_a_seat_that_nobody_takes_is_waited_for_once_and_played_by_the_absence_policy() -> None:
     shared = incident("sre", "manager", patience=1.0, absent="random")
     with hosting(shared) as host, host.take("sre") as sre:
@@ -352,6 +355,7 @@ VALUES = (
 NAMES = ("code", "seat", "ticket", "seen", "seconds", "name", "arguments")
 
 
+@pytest.mark.slow
 def test_no_body_breaks_the_host_or_touches_a_seat() -> None:
     shared = incident("sre", "oversight", patience=60.0)
     with hosting(shared) as host, host.take("sre") as sre, host.take("oversight") as oversight, httpx.Client() as http:

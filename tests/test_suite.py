@@ -167,6 +167,7 @@ def test_a_defect_names_the_episode_that_showed_it(tmp_path: Path) -> None:
 # -- the summary --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_hold_every_column_and_null_where_one_does_not_apply(tmp_path: Path) -> None:
     summary = publish(played(tmp_path, plan()))
     assert summary == json.loads((tmp_path / "summary.json").read_text())

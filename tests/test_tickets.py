@@ -82,6 +82,7 @@ def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
         assert average_of(shortcut, range(4)) <= 0.35, name
 
 
+@pytest.mark.slow
 def test_what_every_document_says_can_be_read_back() -> None:
     for split in Split:
         base = generated_base(split, 100, 7, split)

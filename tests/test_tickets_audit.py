@@ -90,6 +90,7 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
         assert env.outcome()["solved"] is solved
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
     rules, options = find_audit_spec("tickets").leaks, TicketsOptions(mode=mode)

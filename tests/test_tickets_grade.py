@@ -79,6 +79,7 @@ def test_the_same_facts_are_worth_the_same_in_any_words(style: str) -> None:
             assert quality(env) == 1.0, (scenario, k, env.submitted)
 
 
+@pytest.mark.slow
 def test_a_fluent_answer_from_a_sibling_is_worth_a_tenth_at_most() -> None:
     for scenario in ANSWERED:
         for k in range(6):
@@ -149,6 +150,7 @@ def test_the_best_confidence_is_the_probability_of_being_right(p: float, c: floa
     assert expected(c) <= expected(p) + 1e-12
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_graded_within_the_ranges(text: str) -> None:

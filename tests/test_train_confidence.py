@@ -83,6 +83,7 @@ def test_only_what_was_said_beside_the_word_is_held() -> None:
     assert held.item() == pytest.approx(-(torch.log(chances[1]) + torch.log(chances[2])).item() / 2, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_answers_are_judged_by_the_environment_and_marked_where_they_state_confidence(nano: HfModel) -> None:
     sure = tokens(nano)
     plan = ConfidencePlan(1, incidents=24)

@@ -370,6 +370,7 @@ def test_wrong_settings_are_refused_before_anything_is_trained(tmp_path: Path) -
         make_trainer(config(vllm="remote"), tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer())
 
 
+@pytest.mark.slow
 def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_path: Path) -> None:
     rows: Rows = []
     wanted = config(teammates="snapshot", group_size=2, turn_tokens=4, max_completion_length=300)

@@ -177,6 +177,7 @@ def _rename(path: Path) -> None:
     save_file({name.replace("q_proj", "other"): w for name, w in load_file(path).items()}, path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", list(ADAPTERS))
 def test_an_adapter_that_cannot_be_used_says_why(whole: Path, tmp_path: Path, how: str) -> None:
     load_base(TrainConfig(str(whole), lora_rank=2))[0].save_pretrained(str(tmp_path))

@@ -57,6 +57,7 @@ def given(**options: Any) -> Mapping[str, Any]:
 # -- what is imitated and played ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good() -> None:
     shown = [
         one for incident in islice(demonstrations("logs", Mixture(1.0, 0.0), "compact", 0), 24) for one in incident
@@ -64,6 +65,7 @@ def test_demonstrations_are_of_training_incidents_and_the_experts_calls_are_good
     assert all(all(one.from_expert) for one in shown) and sum(one.score for one in shown) > 0.6 * len(shown)
 
 
+@pytest.mark.slow
 def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
     for incident in islice(demonstrations("logs", Mixture(1.0, 0.9), "compact", 1), 24):
         for one in incident:
@@ -76,6 +78,7 @@ def test_a_slip_never_leaves_a_script_in_the_middle_of_its_answers() -> None:
             assert not {"classify_severity", "identify_root_cause", "escalate"} & set(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("renderer", ["plain", "compact"])
 @pytest.mark.parametrize("scenario", suite("logs", "full"))
 def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scenario: str, renderer: str) -> None:

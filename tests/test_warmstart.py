@@ -212,6 +212,7 @@ def test_the_manifest_says_what_made_it_and_the_weights_are_played_as_they_lie(w
     play("fleet/db_deadlock@easy#train:0", policy_set("fleet", f"hf:{warm}"))
 
 
+@pytest.mark.slow
 def test_a_warm_start_that_is_stopped_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(phase: str, *told: object) -> None:
         if phase == warmstart.ALL:
