@@ -34,7 +34,7 @@ from warroom.scheduler import run
 from warroom.train.ray_rollouts import ray_backend
 from warroom.train.rollout import LocalBackend, Rollout
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough  # a cluster takes half a minute to start and end
 WORDS = [
     "eval",
     "--policies",
@@ -103,7 +103,6 @@ def test_workers_that_are_killed_lose_nothing_and_write_nothing_twice(plan: Plan
     assert not workers()
 
 
-@pytest.mark.thorough
 def test_ctrl_c_keeps_what_was_under_way_and_the_run_is_resumed_to_the_same_bytes(
     plan: Plan, whole: bytes, tmp_path: Path
 ) -> None:
@@ -142,7 +141,6 @@ class Raising:
         raise RuntimeError("no idea")
 
 
-@pytest.mark.thorough
 def test_classes_go_along_to_the_workers_and_fail_alone() -> None:
     chosen = {"scenarios": ["db_deadlock"], "tiers": ["easy"], "seeds": 2}
     with pytest.warns(UserWarning, match=r"Raising: .*test_ray.py:\d+: RuntimeError: no idea"):
@@ -173,7 +171,6 @@ def test_a_machine_that_is_gone_is_named_too() -> None:
         check_machines([ClusterMachine("0" * 56, "lost (10.0.0.1)")], ())
 
 
-@pytest.mark.thorough
 def test_a_task_that_ends_its_worker_costs_itself_alone(tmp_path: Path) -> None:
     file = tmp_path / "deadly.py"
     file.write_text(
@@ -195,7 +192,6 @@ CALLS = (
 """Sound and unsound calls."""
 
 
-@pytest.mark.thorough
 def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() -> None:
     spec, seat, teammates = "fleet/db_deadlock@easy#train:5", "sre", policy_set("fleet", "expert")
     with ray_backend(teammates, "plain", ClusterOptions(), 2) as backend:
@@ -214,7 +210,6 @@ def test_a_rollout_is_answered_as_in_this_process_though_its_worker_is_killed() 
         assert run(there.play_call("wait", {})) == run(here.play_call("wait", {}))
 
 
-@pytest.mark.thorough
 def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_to_the_same_bytes(
     tmp_path: Path,
 ) -> None:
