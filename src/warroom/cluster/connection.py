@@ -31,7 +31,7 @@ LOCAL_ENVIRONMENT = {
 ADVICE = "Some common causes include"
 OBJECT_STORE_BYTES = 512 * 2**20
 """Memory of a local cluster for chunks of results that the command has not yet written."""
-KNOCK_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
 """Seconds within which the head of a cluster has to take a connection."""
 CHECK_SECONDS = 120.0
 """Seconds within which a machine has to say what is installed there."""
@@ -159,7 +159,7 @@ def _knock(address: str) -> None:
     if not colon:
         return  # auto
     try:
-        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
     except (OSError, ValueError, OverflowError) as error:
         raise ConnectionError(f"nothing answers: {error}; give HOST:PORT of the head, or auto") from error
 

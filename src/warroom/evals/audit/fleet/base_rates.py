@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.scenario import shipped_causes
+from warroom.evals.audit.auroc import auroc, standard_error
 from warroom.evals.audit.fleet.observables import CandidateRow
 from warroom.evals.statistics import Floats
 from warroom.sim.cast_incident import draw_cast_incident
@@ -73,23 +74,6 @@ def draw_castings(
         draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(split, first + k)).casting
         for k in range(count)
     ]
-
-
-def auroc(answers: NDArray[np.bool_], scores: Floats) -> float:
-    """Area under the ROC: the probability that a positive scores above a negative, ties counted half."""
-    _, place = np.unique(scores, return_inverse=True)
-    totals = np.bincount(place)
-    positives = np.bincount(place, weights=answers)
-    negatives = totals - positives
-    below = np.concatenate(([0.0], np.cumsum(negatives)[:-1]))
-    return float((positives * (below + negatives / 2)).sum() / (positives.sum() * negatives.sum()))
-
-
-def standard_error(answers: NDArray[np.bool_]) -> float:
-    """Of the AUROC of scores that tell nothing."""
-    positives = int(answers.sum())
-    negatives = len(answers) - positives
-    return float(((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5)
 
 
 def scores_of(rows: Sequence[Row], question: Question, columns: Columns, *, pairs: bool) -> list[Score]:

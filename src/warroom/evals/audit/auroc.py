@@ -1,0 +1,23 @@
+"""How well a number tells one class from another, and how far chance takes it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warroom.evals.statistics import Floats
+
+
+def auroc(answers: NDArray[np.bool_], scores: Floats) -> float:
+    """Area under the ROC: the probability that a positive scores above a negative, ties counted half."""
+    _, place = np.unique(scores, return_inverse=True)
+    totals = np.bincount(place)
+    positives = np.bincount(place, weights=answers)
+    negatives = totals - positives
+    below = np.concatenate(([0.0], np.cumsum(negatives)[:-1]))
+    return float((positives * (below + negatives / 2)).sum() / (positives.sum() * negatives.sum()))
+
+
+def standard_error(answers: NDArray[np.bool_]) -> float:
+    """Of the AUROC of scores that tell nothing."""
+    positives = int(answers.sum())
+    negatives = len(answers) - positives
+    return float(((positives + negatives + 1) / (12 * positives * negatives)) ** 0.5)
