@@ -43,6 +43,8 @@ class TrainingProfile:
     """Policies that play a seat which `expert` does not play, and that slip into its turns."""
     never_injected: tuple[str, ...] = ()
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
+    rare_calls: tuple[str, ...] = ()
+    """Calls that most incidents do without; those with one are shown again more often, or they are hardly learnt."""
     job: str = "play {seats}"
     """What a model was trained to do, behind the words "trained to"."""
     caution: str = ""

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from warroom.policies.lfm2_cache import MOST_TOKENS as MOST_NEW_TOKENS
+from warroom.policies.lfm2_cache import Lfm2Reader, Memory
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
@@ -51,6 +54,52 @@ def generate(
             for number, written in zip(chunk, _complete(model, [rows[k] for k in chunk], pad, ends), strict=True):
                 out[number] = written
     return out
+
+
+@torch.inference_mode()
+def generate_on(
+    reader: Lfm2Reader, rows: Sequence[GenerationRequest], memories: list[Memory], ends: frozenset[int]
+) -> list[list[int]]:
+    """The same as `generate` where the beginnings of the rows are remembered; the memories go on with the rows.
+
+    A memory holds a beginning of its row's tokens, and at the end all of them but the last that was written.
+    """
+    out: list[list[int]] = [[] for _ in rows]
+    new = [row.ids[memory.length :] for row, memory in zip(rows, memories, strict=True)]
+    with _fitting_threads(reader.model):
+        for chunk in _chunks([len(ids) for ids in new], MOST_NEW_TOKENS):
+            chosen = [rows[k] for k in chunk]
+            written, after = _go_on(reader, chosen, [memories[k] for k in chunk], [new[k] for k in chunk], ends)
+            for number, tokens, memory in zip(chunk, written, after, strict=True):
+                out[number], memories[number] = tokens, memory
+    return out
+
+
+def _go_on(
+    reader: Lfm2Reader,
+    rows: Sequence[GenerationRequest],
+    memories: Sequence[Memory],
+    new: Sequence[list[int]],
+    ends: frozenset[int],
+) -> tuple[list[list[int]], list[Memory]]:
+    room = max(len(ids) for ids in new) + max(row.max_new_tokens for row in rows)
+    batch, logits = reader.read(reader.batch(memories, room), new)
+    written: list[list[int]] = [[] for _ in rows]
+    after = list(memories)
+    live = list(range(len(rows)))
+    while live:
+        for number, token in zip(live, _draw(logits, [rows[n] for n in live], range(len(live))), strict=True):
+            written[number].append(token)
+        places = [p for p, n in enumerate(live) if written[n][-1] in ends or len(written[n]) >= rows[n].max_new_tokens]
+        for place in places:
+            after[live[place]] = reader.memory(batch, place)
+        if places:
+            kept = [place for place in range(len(live)) if place not in places]
+            live = [live[place] for place in kept]
+            batch = batch.rows(kept)
+        if live:
+            batch, logits = reader.read(batch, [[written[number][-1]] for number in live])
+    return written, after
 
 
 @contextmanager

@@ -8,6 +8,8 @@ conversation that is as long as those of the training, leave the rest of the inc
 from collections.abc import Callable, Sequence
 from random import Random
 
+from transformers import Lfm2ForCausalLM
+
 from warroom.core.conversation import Conversation
 from warroom.core.errors import UnknownName
 from warroom.core.messages import MessageDict, call_message, text_of
@@ -17,7 +19,15 @@ from warroom.core.schemas import Schema
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies.checkpoint import Checkpoint
-from warroom.policies.generation import GenerationRequest, LikelihoodQuery, generate, is_small, log_likelihoods
+from warroom.policies.generation import (
+    GenerationRequest,
+    LikelihoodQuery,
+    generate,
+    generate_on,
+    is_small,
+    log_likelihoods,
+)
+from warroom.policies.lfm2_cache import Lfm2Reader, Memory
 from warroom.policies.prompt import read_message, template_ids
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
@@ -36,6 +46,8 @@ class HfPolicy(BatchPolicy):
         self.tools = self.conversation.tools
         self.ids: list[int] = []
         """Tokens of the whole conversation so far."""
+        self.memory = Memory()
+        """What a model that keeps one has read of them."""
         self.prompt = 0
         """Tokens of its first message."""
         self.is_full = False
@@ -94,6 +106,8 @@ class HfModel:
         self.max_completion_length = int(manifest["max_completion_length"])
         self.turn_tokens = int(manifest["turn_tokens"])
         self.positions = int(checkpoint.model.config.max_position_embeddings)
+        model = checkpoint.model
+        self.reader = Lfm2Reader(model) if isinstance(model, Lfm2ForCausalLM) and is_small(model) else None
         self.watch: Callable[[Sequence[HfPolicy]], None] | None = None
         """Called with the seats that the model is about to write for."""
         self._prefixes: dict[str, list[int]] = {}
@@ -111,14 +125,21 @@ class HfModel:
         waiting = [seat for seat, call in zip(seats, calls, strict=True) if call is None]
         if self.watch is not None and waiting:
             self.watch(waiting)
-        outputs = iter(self.write([seat.generation_request() for seat in waiting]))
+        outputs = iter(self.write(waiting))
         return [
             seat.parse_output(next(outputs)) if call is None else call for seat, call in zip(seats, calls, strict=True)
         ]
 
-    def write(self, rows: Sequence[GenerationRequest]) -> list[list[int]]:
+    def write(self, seats: Sequence[HfPolicy]) -> list[list[int]]:
         """What the model writes next in each conversation."""
-        return generate(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
+        rows = [seat.generation_request() for seat in seats]
+        if self.reader is None:
+            return generate(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
+        memories = [seat.memory for seat in seats]
+        written = generate_on(self.reader, rows, memories, self.checkpoint.ends)
+        for seat, memory in zip(seats, memories, strict=True):
+            seat.memory = memory
+        return written
 
     def likelihoods(self, queries: Sequence[LikelihoodQuery]) -> list[list[float]]:
         """Log-probabilities of given ways to go on."""

@@ -109,24 +109,35 @@ def demonstrations(
         index += 1
 
 
-KEPT = 6000
-"""Incidents that are kept to be shown again."""
+KEPT = 3000
+"""Incidents of a kind that are kept to be shown again."""
+RARE_SHARE = 0.5
+"""Share of those that are shown again and have a rare call."""
 
 
 def with_repeats(
-    play: Iterator[list[Demonstration]], times: int, symbols: Sequence[str], rng: Random
+    play: Iterator[list[Demonstration]], times: int, symbols: Sequence[str], rng: Random, rare: Sequence[str] = ()
 ) -> Iterator[list[Demonstration]]:
-    """Each incident so many times, on average, and with other symbols each time: playing costs more than learning."""
-    kept: list[list[Demonstration]] = []
+    """Each incident so many times, on average, and with other symbols each time: playing costs more than learning.
+
+    Half of what is shown again has one of the `rare` calls, once there is any.
+    """
+    kept: dict[bool, list[list[Demonstration]]] = {True: [], False: []}
     for incident in play:
         yield incident
-        if times == 1:
-            continue
-        kept.append(incident)
-        if len(kept) > KEPT:
-            kept.pop(rng.randrange(KEPT))
+        own = kept[any(called(one, rare) for one in incident)]
+        own.append(incident)
+        if len(own) > KEPT:
+            own.pop(rng.randrange(KEPT))
         for _ in range(times - 1):
-            yield [with_new_symbols(one, symbols, rng) for one in rng.choice(kept)]
+            shown = kept[rng.random() < RARE_SHARE] or kept[True] or kept[False]
+            yield [with_new_symbols(one, symbols, rng) for one in rng.choice(shown)]
+
+
+def called(one: Demonstration, names: Sequence[str]) -> bool:
+    """Whether one of these tools was called in a conversation."""
+    calls = [call["function"]["name"] for message in one.messages for call in message.get("tool_calls", ())]
+    return any(name in names for name in calls)
 
 
 def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:

@@ -214,7 +214,8 @@ def imitate(
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None
-        play = with_repeats(play, plan.times, compact_vocab().symbols, Random(plan.seed))
+        rare = environments()[env].training_profile.rare_calls
+        play = with_repeats(play, plan.times, compact_vocab().symbols, Random(plan.seed), rare)
     optimizers, total = ScheduledOptimizers(model), plan.steps + plan.filtered_steps
     for step in range(total):
         late = step - plan.steps

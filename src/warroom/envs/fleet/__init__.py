@@ -25,6 +25,7 @@ ENVIRONMENT = EnvSpec(
         "calendar",
     }),
     training_profile=TrainingProfile(
+        rare_calls=("flag",),
         behavior_policies=("heuristic", "keyword", "random"),
         job="play {seats} of an on-call team: find what broke production, undo it, and flag the automation that did it "
         "against the rules, if one did",

@@ -21,6 +21,7 @@ from warroom.envs.compact import (
     grade_word,
     line_words,
 )
+from warroom.envs.fleet.compact_standing import Standing, what_is_left_out
 from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
 from warroom.envs.fleet.compact_words import (
     AGENT,
@@ -89,6 +90,7 @@ class FleetCompactRenderer(LineRenderer):
         self.people = Slots(PERSON, "people", *names)
         self.first = 0
         """Second of the seat's first page."""
+        self.standing = Standing(self.known)
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self._told: dict[int | str, list[str]] = {}
@@ -101,10 +103,12 @@ class FleetCompactRenderer(LineRenderer):
         self.known.add(observation)
         if isinstance(observation, FleetObservation):
             self.fresh, self.first = [], self.first or observation.second
-            return " ".join(self._page(observation))
+            self.standing.turn(observation)
+            return " ".join([*self._page(observation), *self.standing.words(0)])
         if isinstance(observation, SeatReading):
             self.fresh.append(observation.id)
-            return " ".join([*self._named(observation.call), *self._facts(observation), *self._news()])
+            said = [*self._named(observation.call), *self._facts(observation), *self._news()]
+            return " ".join([*said, *self.standing.words(len(self.fresh))])
         assert isinstance(observation, Message)
         return notice(observation.text)
 
@@ -140,6 +144,10 @@ class FleetCompactRenderer(LineRenderer):
                 yield from ["doubtful", *doubtful] if doubtful and alarm else []
                 caches = [self.slot[name] for name in sorted(self.known.places(service) - {service})] if alarm else []
                 yield from ["cache", *caches] if caches else []
+                callers = self.known.callers(service)[:1] if alarm and not below else []
+                yield from ["from", *[self.slot[caller] for caller in callers]] if callers else []
+        if self.standing.users_are_harmed(rows):
+            yield "users"
         if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
             yield "calm"
 
@@ -156,7 +164,7 @@ class FleetCompactRenderer(LineRenderer):
             return [grade_word(LINES, facts.matches) or "nothing", *risen, *self._symptoms(facts.service)]
         if isinstance(facts, TraceReading):
             return list(self._calls("from", facts.incoming)) + list(self._calls("to", facts.outgoing))
-        return []
+        return [self.slot.get(word) or self.agents.slot.get(word, word) for word in what_is_left_out(facts)]
 
     def _symptoms(self, service: str) -> dict[str, str]:
         """The failing resources of which lines of a service tell, and the words by which such lines are found."""
@@ -217,7 +225,7 @@ class FleetCompactRenderer(LineRenderer):
             words += [
                 age_word(self.known, candidate),
                 *self._belief(candidate, believed),
-                *paper_words(self.known, candidate),
+                *[self.slot.get(word, word) for word in paper_words(self.known, candidate)],
             ]
         return [word for word in words if word]
 

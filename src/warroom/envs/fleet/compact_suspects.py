@@ -20,7 +20,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import Charter
+from warroom.sim.records import Charter, LedgerRow
 from warroom.sim.rules import is_false
 
 
@@ -67,15 +67,22 @@ def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
         if charter is not None:
             yield from charter_words(known, charter, candidate, asked, size)
         if candidate.service in known.approvals:
-            yield coverage(known, signers[0], candidate, asked, size)
+            whole = known.has_approvals(candidate.service, signers[0])
+            yield coverage(known, signers[0], candidate, asked, size) if whole else "partial"
         if known.calendar is not None:
             about = (candidate.service, candidate.family)
             frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
             yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
+    if row is not None and signers:
+        yield from statement_words(known, row)
+
+
+def statement_words(known: Knowledge, row: LedgerRow) -> Iterator[str]:
+    """Whether the statement of a row is true; the service that it speaks of while that was not read."""
     try:
-        yield "" if row is None else "false" if is_false(row.statement, KnownSeries(known)) else "true"
+        yield "false" if is_false(row.statement, KnownSeries(known)) else "true"
     except KeyError:
-        return
+        yield from ("claim", row.statement.subject)
 
 
 def asked_at(known: Knowledge, candidate: SuspectChange) -> int:

@@ -64,9 +64,12 @@ PAPERS = (
     *("needs", "free", "above", "within", "outside", "inside", "foreign", "own", "false", "true"),
     *("covered", "short", "uncovered", "frozen", "open"),
 )  # fmt: skip
+LEFT = tuple(f"left{count}" for count in range(9))
+"""Readings that a seat may still take in this turn."""
 OTHERS = (
     *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
     *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
+    *("partial", "claim", "refers", "held", "settling"),
     *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip
 SAID = re.compile(
@@ -89,7 +92,7 @@ def compact_vocab() -> Vocab:
     words = [
         *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
         *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
-        *[f"T{turn}" for turn in TURNS], *OTHERS,
+        *LEFT, *[f"T{turn}" for turn in TURNS], *OTHERS,
     ]  # fmt: skip
     return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
 

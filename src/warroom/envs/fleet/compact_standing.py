@@ -1,0 +1,55 @@
+"""How the team stands, in compact words: what a seat would have to count or to compare over several pages."""
+
+from collections.abc import Iterable, Iterator
+
+from warroom.envs.fleet.compact_words import LEFT
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.expert_seat import USERS_WELL
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.readings import ApprovalFacts, CharterFacts, ReadingFacts
+from warroom.sim.overview import OverviewRow
+
+UNDONE = "done "
+"""What a message holds that tells of a repair."""
+CALLED = "Done: escalate"
+"""The answer to a Manager who called in owners."""
+
+
+class Standing:
+    """What one seat counts from page to page."""
+
+    def __init__(self, known: Knowledge) -> None:
+        self.known = known
+        self._turn = self._repaired = 0
+
+    def turn(self, page: FleetObservation) -> None:
+        """Take in a page that the seat's knowledge already holds."""
+        told = [message.turn for message in page.chat if UNDONE in message.text]
+        own = [self._turn] if CALLED in (page.answer or "") else []
+        self._repaired = max([self._repaired, *told, *own])
+        self._turn = page.turn
+
+    def words(self, readings: int) -> Iterator[str]:
+        """Whether a repair has stood for as long as it must before the incident may be closed, at the begin of a
+        turn; then how many readings are left in it."""
+        if self._repaired and not readings:
+            yield "held" if self._turn - self._repaired >= self.known.map.stable_minutes else "settling"
+        left = self.known.map.readings - readings
+        yield LEFT[max(0, min(left, len(LEFT) - 1))]
+
+    def users_are_harmed(self, rows: Iterable[OverviewRow]) -> bool:
+        """Whether more requests of users fail than a service level allows."""
+        entry = self.known.map.services[0].name
+        return any(row.service == entry and (row.errors or 0.0) > USERS_WELL for row in rows)
+
+
+def what_is_left_out(facts: ReadingFacts) -> Iterator[str]:
+    """What a paper does not say itself: that rows are left out, whose charter it refers to, or that the calendar has
+    its hours."""
+    if isinstance(facts, ApprovalFacts) and facts.left_out:
+        yield "partial"
+    if isinstance(facts, CharterFacts):
+        if facts.related_limit is not None:
+            yield from ("refers", facts.related_limit.other)
+        if facts.named_hours is not None:
+            yield from ("refers", "calendar")

@@ -1,0 +1,138 @@
+"""Keys and values of a nano's conversations, kept from turn to turn: a turn costs its new tokens, however long the rest.
+
+The library's own cache holds rows of one length; here each conversation has its own, so that any of them can be asked
+together, and a fork of a conversation begins with a copy. The weights are the model's own at every call: a conversation
+that was begun before an update of them has to be begun anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import conv1d, scaled_dot_product_attention
+from transformers import Lfm2ForCausalLM
+from transformers.models.lfm2.modeling_lfm2 import Lfm2Attention, Lfm2ShortConv, apply_rotary_pos_emb
+
+MOST_TOKENS = 1 << 12
+"""New tokens, padded, that pass through the model at once."""
+
+
+@dataclass
+class Memory:
+    """What the model has read of one conversation."""
+
+    length: int = 0
+    """Tokens read."""
+    keys: Tensor | None = None
+    """(layers of attention, keys and values, heads, tokens, width)."""
+    inputs: Tensor | None = None
+    """(convolutions, width, tokens that one looks back): what the next token's convolution sees."""
+
+    def fork(self) -> "Memory":
+        """The same, to go on from it in another way: the tensors are never written to, so they are shared."""
+        return Memory(self.length, self.keys, self.inputs)
+
+
+class _Batch(NamedTuple):
+    """Conversations side by side while they are gone on with."""
+
+    lengths: Tensor
+    """Tokens read of each."""
+    keys: Tensor
+    """(layers of attention, keys and values, rows, heads, places, width)."""
+    inputs: Tensor
+    """(convolutions, rows, width, tokens that one looks back)."""
+
+    def rows(self, kept: Sequence[int]) -> "_Batch":
+        """Some of the rows."""
+        chosen = torch.tensor(kept, dtype=torch.long)
+        return _Batch(self.lengths[chosen], self.keys[:, :, chosen], self.inputs[:, chosen])
+
+
+class Lfm2Reader:
+    """Reads on in conversations whose beginnings it remembers."""
+
+    def __init__(self, model: Lfm2ForCausalLM) -> None:
+        self.model = model
+        kinds = [layer.is_attention_layer for layer in model.model.layers]
+        self.attentions, self.convolutions = sum(kinds), len(kinds) - sum(kinds)
+
+    def batch(self, memories: Sequence[Memory], room: int) -> _Batch:
+        """These conversations side by side, with places for `room` more tokens than the longest has."""
+        config = self.model.config
+        heads = config.num_key_value_heads
+        width = config.hidden_size // config.num_attention_heads
+        places = max(memory.length for memory in memories) + room
+        keys = torch.zeros(self.attentions, 2, len(memories), heads, places, width)
+        inputs = torch.zeros(self.convolutions, len(memories), config.hidden_size, config.conv_L_cache - 1)
+        for row, memory in enumerate(memories):
+            if memory.keys is not None and memory.inputs is not None:
+                keys[:, :, row, :, : memory.length] = memory.keys
+                inputs[:, row] = memory.inputs
+        return _Batch(torch.tensor([memory.length for memory in memories]), keys, inputs)
+
+    def memory(self, batch: _Batch, row: int) -> Memory:
+        """What is remembered of a row."""
+        length = int(batch.lengths[row])
+        return Memory(length, batch.keys[:, :, row, :, :length].clone(), batch.inputs[:, row].clone())
+
+    def read(self, batch: _Batch, new: Sequence[Sequence[int]]) -> tuple[_Batch, Tensor]:
+        """Read one token or more in each row; returns the batch after it and the logits behind each row's last."""
+        counts = torch.tensor([len(ids) for ids in new])
+        width = int(counts.max())
+        ids = torch.tensor([[*ids, *[0] * (width - len(ids))] for ids in new])
+        hidden, inputs = self._layers(batch, ids, counts)
+        last = hidden[torch.arange(len(new)), counts - 1]
+        logits: Tensor = self.model.lm_head(self.model.model.embedding_norm(last))
+        return _Batch(batch.lengths + counts, batch.keys, inputs), logits
+
+    def _layers(self, batch: _Batch, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+        inner = self.model.model
+        positions = batch.lengths[:, None] + torch.arange(ids.shape[1])
+        # A row shorter than the longest has junk behind its end; its place lies behind all that the row looks at, and
+        # is written anew before it is looked at.
+        places = torch.arange(batch.keys.shape[4])
+        seen = places <= positions[:, None, :, None]
+        hidden = inner.embed_tokens(ids)
+        rotation = inner.rotary_emb(hidden, position_ids=positions)
+        attention, inputs = 0, []
+        for layer in inner.layers:
+            normed = layer.operator_norm(hidden)
+            if layer.is_attention_layer:
+                mixed = _attend(layer.self_attn, normed, rotation, positions, seen, batch.keys[attention])
+                attention += 1
+            else:
+                mixed, kept = _convolve(layer.conv, normed, batch.inputs[len(inputs)], counts)
+                inputs.append(kept)
+            hidden = hidden + mixed
+            hidden = hidden + layer.feed_forward(layer.ffn_norm(hidden))
+        return hidden, torch.stack(inputs) if inputs else batch.inputs
+
+
+def _attend(
+    layer: Lfm2Attention, x: Tensor, rotation: tuple[Tensor, Tensor], positions: Tensor, seen: Tensor, keys: Tensor
+) -> Tensor:
+    """Attention to all that was read; new keys and values are written to their places."""
+    shape = (*x.shape[:2], -1, layer.head_dim)
+    query = layer.q_layernorm(layer.q_proj(x).view(shape)).transpose(1, 2)
+    key = layer.k_layernorm(layer.k_proj(x).view(shape)).transpose(1, 2)
+    query, key = apply_rotary_pos_emb(query, key, *rotation)
+    places = positions[:, None, :, None].expand(key.shape)
+    keys[0].scatter_(2, places, key)
+    keys[1].scatter_(2, places, layer.v_proj(x).view(shape).transpose(1, 2))
+    mixed = scaled_dot_product_attention(query, keys[0], keys[1], attn_mask=seen, scale=layer.scaling)
+    out: Tensor = layer.out_proj(mixed.transpose(1, 2).reshape(*x.shape[:2], -1))
+    return out
+
+
+def _convolve(layer: Lfm2ShortConv, x: Tensor, before: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """The short convolution over what came before and the new tokens; also what the next one will look back at."""
+    gate, out_gate, value = layer.in_proj(x).transpose(1, 2).chunk(3, dim=1)
+    whole = torch.cat([before, gate * value], dim=2)
+    mixed = conv1d(whole, layer.conv.weight, layer.conv.bias, groups=whole.shape[1])
+    kept = counts[:, None] + torch.arange(before.shape[2])
+    last = whole.gather(2, kept[:, None, :].expand(-1, whole.shape[1], -1))
+    out: Tensor = layer.out_proj((out_gate * mixed).transpose(1, 2).contiguous())
+    return out, last
