@@ -125,16 +125,20 @@ class HfModel:
         waiting = [seat for seat, call in zip(seats, calls, strict=True) if call is None]
         if self.watch is not None and waiting:
             self.watch(waiting)
-        outputs = iter(self.write(waiting))
+        outputs = iter(self.write_for(waiting))
         return [
             seat.parse_output(next(outputs)) if call is None else call for seat, call in zip(seats, calls, strict=True)
         ]
 
-    def write(self, seats: Sequence[HfPolicy]) -> list[list[int]]:
+    def write(self, rows: Sequence[GenerationRequest]) -> list[list[int]]:
         """What the model writes next in each conversation."""
+        return generate(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
+
+    def write_for(self, seats: Sequence[HfPolicy]) -> list[list[int]]:
+        """The same for seats, whose memories go on where the model keeps any."""
         rows = [seat.generation_request() for seat in seats]
         if self.reader is None:
-            return generate(self.checkpoint.model, rows, self.tokenizer.pad_token_id, self.checkpoint.ends)
+            return self.write(rows)
         memories = [seat.memory for seat in seats]
         written = generate_on(self.reader, rows, memories, self.checkpoint.ends)
         for seat, memory in zip(seats, memories, strict=True):

@@ -251,7 +251,12 @@ def imitation_loss(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, batch: Sequence[Demonstration], reading: float
 ) -> float:
     """Gather the gradient of a batch, in portions of similar length, and return the mean loss a token."""
-    rows = sorted((encode(tokenizer, d, reading) for d in batch), key=lambda row: len(row[0]))
+    return rows_loss(model, [encode(tokenizer, d, reading) for d in batch])
+
+
+def rows_loss(model: PreTrainedModel, batch: Sequence["Row"]) -> float:
+    """The same for conversations that are tokens already, each with its weight."""
+    rows = sorted(batch, key=lambda row: len(row[0]))
     written = sum(sum(weights[1:]) for _, weights in rows)
     total = 0.0
     for portion in _micro_batches(rows, MICRO_BATCH_TOKENS):

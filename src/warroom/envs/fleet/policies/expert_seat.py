@@ -3,8 +3,10 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from itertools import zip_longest
 from random import Random
+from typing import ClassVar
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.fleet.pages import FleetObservation
@@ -52,32 +54,41 @@ def in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
 class ExpertSeat(ABC):
     """What the four have in common: they read while something is worth it, then act, and say what they know."""
 
+    REMEMBERED: ClassVar[tuple[str, ...]] = ("taken", "done", "escalated", "_last")
+    """What a call of its own changes in it."""
+
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.known = Knowledge(brief.facts)
-        self.reads = self.first = 0
-        """Readings of this turn; the second of the first page."""
+        self.first = 0
+        """The second of the first page."""
         self.taken: set[str] = set()
         """Readings taken so far."""
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self.done: list[str] = []
         """What was done to the world."""
+        self._before: dict[str, object] = {}
 
     def act(self, observation: Observation) -> ToolCall:
         """The next reading, or the act that ends the turn."""
         self.known.add(observation)
         if isinstance(observation, FleetObservation):
-            self.reads, self.fresh = 0, []
+            self.fresh = []
             self.first = self.first or observation.second
         elif isinstance(observation, SeatReading):
             self.fresh.append(observation.id)
-        if self.reads < self.known.map.readings:
+            self.taken.add(repr(observation.call))
+        self._before = {name: copy(getattr(self, name)) for name in self.REMEMBERED if hasattr(self, name)}
+        if len(self.fresh) < self.known.map.readings:
             for call in self._worth_reading():
                 if repr(call) not in self.taken:
                     self.taken.add(repr(call))
-                    self.reads += 1
                     return call
         return self.decide()
+
+    def take_back(self) -> None:
+        """Forget its last call, which was not played: another one was."""
+        vars(self).update(self._before)
 
     def _worth_reading(self) -> Iterator[ToolCall]:
         page = self.known.page

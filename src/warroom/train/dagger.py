@@ -1,0 +1,87 @@
+"""DAgger: a model plays, and imitates what the expert would have done in the states that the model itself reached."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import torch
+from torch import Tensor
+
+from warroom.core.renderer import Vocab
+from warroom.policies.model import HfModel
+from warroom.policies.prompt import word_ids
+from warroom.train.own_play import TaughtConversation, Teaching
+from warroom.train.warmstart import Row, ScheduledOptimizers, rows_loss
+
+KEPT = 4000
+"""Conversations that are kept to be shown again."""
+RARE_WEIGHT = 3.0
+"""How much likelier a conversation with a rare call is shown than another."""
+
+
+@dataclass
+class Dagger:
+    """Rounds of play and of learning from it."""
+
+    model: HfModel
+    teaching: Teaching
+    vocab: Vocab
+    rare: Sequence[str] = ()
+    """Tools that few conversations call."""
+    incidents: int = 16
+    """Incidents that are played in a round."""
+    steps: int = 5
+    """Updates of a round."""
+    conversations: int = 40
+    """Conversations of an update."""
+    rates: tuple[float, float] = (6e-3, 1.5e-3)
+    """Of Muon and of AdamW, at the beginning."""
+    agreed: list[float] = field(default_factory=list, init=False)
+    """By round: the share of the model's messages that the expert would have written."""
+
+    def __post_init__(self) -> None:
+        self._rng = Random(self.teaching.seed)
+        self._weights = self.model.checkpoint.model
+        self._optimizers = ScheduledOptimizers(self._weights)
+        self._kept: list[TaughtConversation] = []
+        self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
+
+    def round(self, share: float) -> dict[str, float]:
+        """Play, then learn with a share of the rates; returns what was measured."""
+        self._weights.eval()
+        played = self.teaching.play(self.model, self.incidents)
+        self._kept = [*self._kept, *[c for incident in played for c in incident.conversations]][-KEPT:]
+        self._weights.train()
+        losses = [self._step(share) for _ in range(self.steps)]
+        agreed = [c.agreed for incident in played for c in incident.conversations]
+        self.agreed.append(sum(agreed) / len(agreed))
+        return {
+            "loss": sum(losses) / len(losses),
+            "agreed": self.agreed[-1],
+            "score": sum(incident.score for incident in played) / len(played),
+        }
+
+    def _step(self, share: float) -> float:
+        chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]
+        shown = self._rng.choices(self._kept, chances, k=self.conversations)
+        loss = rows_loss(self._weights, [self._with_new_symbols(one) for one in shown])
+        self._optimizers.update(self.rates, share)
+        return loss
+
+    def _is_rare(self, shown: TaughtConversation) -> bool:
+        return any(weight == 1.0 and token in self._rare for token, weight in zip(shown.ids, shown.weights, strict=True))
+
+    def _with_new_symbols(self, shown: TaughtConversation) -> Row:
+        """The conversation with the symbols of each kind dealt anew."""
+        new = new_symbols(self.model, self.vocab, self._rng)
+        return new[torch.tensor(shown.ids)].tolist(), shown.weights
+
+
+def new_symbols(model: HfModel, vocab: Vocab, rng: Random) -> Tensor:
+    """For each token the one in its place, where symbols of a kind change places: numbered ones of one letter."""
+    out = torch.arange(len(model.tokenizer))
+    for kind in sorted({symbol.rstrip("0123456789") for symbol in vocab.symbols}):
+        own = [symbol for symbol in vocab.symbols if symbol.rstrip("0123456789") == kind]
+        ids = word_ids(model.tokenizer, own)
+        out[torch.tensor(ids)] = torch.tensor(rng.sample(ids, len(ids)))
+    return out

@@ -1,0 +1,174 @@
+"""A model's own play with a teacher beside it: the scripted expert says in every state what it would do there.
+
+Where the model would do otherwise, a coin decides whose call is played. The expert's teach what to do in states that
+the model reaches by itself; the model's lead to further such states, and are not imitated (DAgger).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from random import Random
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from warroom.core.env import Env
+from warroom.core.options import Options
+from warroom.core.policy import Policy
+from warroom.core.rng import stream
+from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import Split, for_training, seed_of
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs import env_spec, environments, make, suite
+from warroom.policies import policy_set
+from warroom.policies.lfm2_cache import Memory
+from warroom.policies.model import HfModel, HfPolicy
+from warroom.policies.prompt import word_ids
+from warroom.scheduler import Play, ask, run_all
+
+
+@cache
+def tool_ids(model: HfModel, env: str) -> frozenset[int]:
+    """The tokens that begin a call."""
+    vocab = environments()[env].compact_vocab
+    if vocab is None:
+        raise ValueError(f"{env} has no compact rendering, in which alone a model is taught in its own play")
+    return frozenset(word_ids(model.tokenizer, vocab().tools))
+
+
+@runtime_checkable
+class Correctable(Protocol):
+    """A script that can be told that its last call was not played."""
+
+    def take_back(self) -> None:
+        """Forget the last call."""
+
+
+class Span(NamedTuple):
+    """What was written in one message, as places in the tokens of its conversation."""
+
+    begin: int
+    end: int
+    taught: bool
+    """Whether the expert would have written it."""
+
+
+class TaughtSeat(HfPolicy):
+    """A seat that a model plays, with the expert looking over its shoulder."""
+
+    def __init__(self, model: HfModel, brief: Brief, draws: Random, teacher: Policy, *, corrected: float) -> None:
+        """`corrected` is the chance that a call of the model that the expert would not make is not played."""
+        super().__init__(model, draws.choice((0.0, 1.0)), brief, draws)
+        self.teacher, self.corrected = teacher, corrected
+        self.spans: list[Span] = []
+        self._wanted = brief.noop_call
+        self._unread = Memory()
+
+    def observe(self, observation: Observation) -> ToolCall | None:
+        """Show it to both."""
+        self._wanted, self._unread = self.teacher.act(observation), self.memory
+        call = super().observe(observation)
+        if call is not None:
+            self._contradict()
+        return call
+
+    def parse_output(self, written: list[int]) -> ToolCall:
+        """The call that is played: the model's, or the expert's in its place."""
+        wanted = self.tokens_of(self._wanted)
+        if written != wanted and self._is_corrected(written):
+            self.memory, written = self._unread, wanted
+        taught = written == wanted
+        if not taught:
+            self._contradict()
+        self.spans.append(Span(len(self.ids), len(self.ids) + len(written), taught))
+        return super().parse_output(written)
+
+    def _is_corrected(self, written: list[int]) -> bool:
+        """By lot; always where the model calls no tool, or the expert cannot take its own call back."""
+        silent = not written[0] in tool_ids(self.model, self.brief.env)
+        return silent or not isinstance(self.teacher, Correctable) or self.draws.random() < self.corrected
+
+    def tokens_of(self, call: ToolCall) -> list[int]:
+        """A call as the model writes it, its end included."""
+        name, arguments = self.conversation.renderer.format_call(call)
+        text = " ".join([name, *map(str, arguments.values())])
+        ids: list[int] = self.model.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return [*ids, self.model.tokenizer.eos_token_id]
+
+    def _contradict(self) -> None:
+        if isinstance(self.teacher, Correctable):
+            self.teacher.take_back()
+
+    def weights(self, reading: float) -> list[float]:
+        """The weight of each token of its conversation: 1 for what is taught, `reading` for what is read."""
+        weights = [reading] * len(self.ids)
+        for begin, end, taught in self.spans:
+            weights[begin:end] = [float(taught)] * (end - begin)
+        return weights
+
+
+@dataclass(frozen=True)
+class TaughtConversation:
+    """One seat's conversation: its tokens and the weight of each."""
+
+    seat: str
+    ids: list[int]
+    weights: list[float]
+    agreed: float
+    """Share of the model's messages that the expert would have written."""
+
+
+class TaughtIncident(NamedTuple):
+    """One incident as a team played it that was corrected now and then."""
+
+    conversations: list[TaughtConversation]
+    score: float
+
+
+@dataclass
+class Teaching:
+    """How a model is taught in its own play."""
+
+    env: str
+    corrected: float = 0.5
+    reading: float = 0.03
+    tiers: Sequence[str] = TIERS
+    seed: int = 0
+    hidden: frozenset[str] = frozenset()
+    """Scenarios that are left out of training besides the held-out ones."""
+    played: int = field(default=0, init=False)
+    """Incidents so far."""
+
+    def incidents(self, count: int) -> Iterator[EpisodeSpec]:
+        """The next incidents of the training split."""
+        scenarios = [name for name in for_training(suite(self.env, "full")) if name not in self.hidden]
+        options: Options = env_spec(self.env).options.parse(env_spec(self.env).compact_options)
+        for _ in range(count):
+            rng = stream(self.seed, "own play", self.played)
+            seed = seed_of(Split.TRAIN, (self.seed + 1) * 20_000_000 + self.played)
+            yield EpisodeSpec(rng.choice(scenarios), rng.choice(self.tiers), seed, options)
+            self.played += 1
+
+    def play(self, model: HfModel, count: int) -> list[TaughtIncident]:
+        """Play so many incidents side by side."""
+        return run_all([self._incident(make(spec), model) for spec in self.incidents(count)])
+
+    def _incident(self, env: Env, model: HfModel) -> Play[TaughtIncident]:
+        seats = {seat: self._seat(env, seat, model) for seat in env.SEATS}
+        while not env.done:
+            call = yield from ask(seats[env.seat], env.observe())
+            env.step(call)
+        return TaughtIncident(
+            [
+                TaughtConversation(
+                    name, seat.ids, seat.weights(self.reading),
+                    sum(span.taught for span in seat.spans) / len(seat.spans),
+                )
+                for name, seat in seats.items() if seat.spans
+            ],
+            env.score(),
+        )  # fmt: skip
+
+    def _seat(self, env: Env, seat: str, model: HfModel) -> TaughtSeat:
+        draws = stream(env.seed, "taught", seat, env.scenario, env.tier)
+        teacher = policy_set(env.name, "expert").seat(env, seat)
+        return TaughtSeat(model, env.brief(seat), draws, teacher, corrected=self.corrected)
