@@ -136,14 +136,17 @@ class HfModel:
 
     def write_for(self, seats: Sequence[HfPolicy]) -> list[list[int]]:
         """The same for seats, whose memories go on where the model keeps any."""
-        rows = [seat.generation_request() for seat in seats]
-        if self.reader is None:
-            return self.write(rows)
         memories = [seat.memory for seat in seats]
-        written = generate_on(self.reader, rows, memories, self.checkpoint.ends)
+        written = self.write_on([seat.generation_request() for seat in seats], memories)
         for seat, memory in zip(seats, memories, strict=True):
             seat.memory = memory
         return written
+
+    def write_on(self, rows: Sequence[GenerationRequest], memories: list[Memory]) -> list[list[int]]:
+        """The same for conversations of whose beginnings something may be remembered; the list goes on with them."""
+        return (
+            self.write(rows) if self.reader is None else generate_on(self.reader, rows, memories, self.checkpoint.ends)
+        )
 
     def likelihoods(self, queries: Sequence[LikelihoodQuery]) -> list[list[float]]:
         """Log-probabilities of given ways to go on."""

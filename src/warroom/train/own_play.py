@@ -43,6 +43,14 @@ class Correctable(Protocol):
         """Forget the last call."""
 
 
+def call_tokens(seat: HfPolicy, call: ToolCall) -> list[int]:
+    """A call as the model of a seat writes it, its end included."""
+    name, arguments = seat.conversation.renderer.format_call(call)
+    text = " ".join([name, *map(str, arguments.values())])
+    ids: list[int] = seat.model.tokenizer(text, add_special_tokens=False)["input_ids"]
+    return [*ids, seat.model.tokenizer.eos_token_id]
+
+
 class Span(NamedTuple):
     """What was written in one message, as places in the tokens of its conversation."""
 
@@ -73,7 +81,7 @@ class TaughtSeat(HfPolicy):
 
     def parse_output(self, written: list[int]) -> ToolCall:
         """The call that is played: the model's, or the expert's in its place."""
-        wanted = self.tokens_of(self._wanted)
+        wanted = call_tokens(self, self._wanted)
         if written != wanted and self._is_corrected(written):
             self.memory, written = self._unread, wanted
         taught = written == wanted
@@ -86,13 +94,6 @@ class TaughtSeat(HfPolicy):
         """By lot; always where the model calls no tool, or the expert cannot take its own call back."""
         silent = not written[0] in tool_ids(self.model, self.brief.env)
         return silent or not isinstance(self.teacher, Correctable) or self.draws.random() < self.corrected
-
-    def tokens_of(self, call: ToolCall) -> list[int]:
-        """A call as the model writes it, its end included."""
-        name, arguments = self.conversation.renderer.format_call(call)
-        text = " ".join([name, *map(str, arguments.values())])
-        ids: list[int] = self.model.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return [*ids, self.model.tokenizer.eos_token_id]
 
     def _contradict(self) -> None:
         if isinstance(self.teacher, Correctable):

@@ -1,0 +1,239 @@
+"""Improvement by forked acts: of one call in one state, which alternative would have ended better?
+
+Today's team plays an incident. At a call of the seat that is trained the incident is copied once for each of a few
+candidates (what the model would write, and what the scripts would); the greedy team plays every copy to its end, and
+the scores say which call was worth more. The model moves towards calls in proportion to exp(score / temperature), and
+is held to its start by the divergence from it. Seats take turns, so that each learns beside its teammates as they are.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import kl_div
+from transformers import PreTrainedModel
+
+from warroom.core.env import Env
+from warroom.core.policy import Policy
+from warroom.core.rng import stream
+from warroom.core.types import ToolCall
+from warroom.envs import env_spec, make
+from warroom.policies import policy_set
+from warroom.policies.generation import GenerationRequest
+from warroom.policies.model import HfModel, HfPolicy
+from warroom.scheduler import Play, ask, run_all
+from warroom.train.own_play import Correctable, Teaching, call_tokens
+from warroom.train.warmstart import ScheduledOptimizers
+
+CONTROLS = ("frozen", "shuffled-reward")
+
+
+class OpenIncident(NamedTuple):
+    """An incident in the middle of its play, and whoever plays it."""
+
+    env: Env
+    seats: dict[str, HfPolicy]
+    wanted: tuple[ToolCall, ...] = ()
+    """What scripts would call now."""
+
+    def copy(self) -> "OpenIncident":
+        """The same, to be played on by itself; the model and what it remembers are shared."""
+        shared: list[object] = [self.env.spec]
+        for seat in self.seats.values():
+            shared += [seat.model, seat.brief, seat.tools, seat.memory]
+        return deepcopy(self, {id(thing): thing for thing in shared})
+
+
+class Candidate(NamedTuple):
+    """A way to go on from a fork."""
+
+    ids: list[int]
+    """Its tokens."""
+    score: float
+    """Of the team that went on by it."""
+
+
+class Fork(NamedTuple):
+    """A state, and what came of each candidate."""
+
+    seat: str
+    ids: list[int]
+    """The conversation before the call."""
+    candidates: list[Candidate]
+
+    @property
+    def tells(self) -> bool:
+        """Whether it matters which one is chosen."""
+        scores = [candidate.score for candidate in self.candidates]
+        return max(scores) - min(scores) > 1e-6
+
+
+@dataclass
+class Forks:
+    """Rounds of play, forks and learning from them."""
+
+    model: HfModel
+    teaching: Teaching
+    """Which incidents are played."""
+    start: PreTrainedModel
+    """The model as it was, which it is held to."""
+    seats: Sequence[str]
+    """They are trained in turn, one a round."""
+    control: str | None = None
+    scripts: bool = True
+    """Whether the expert's call is a candidate."""
+    incidents: int = 12
+    forks: int = 3
+    """Of an incident."""
+    samples: int = 3
+    """Candidates that are drawn from the model besides the likeliest."""
+    exploration: float = 1.5
+    """Temperature at which they are drawn."""
+    temperature: float = 0.1
+    """Difference in score by which a call becomes e times likelier."""
+    hold: float = 0.1
+    """Weight of the divergence from the start."""
+    steps: int = 2
+    """Updates of a round."""
+    rates: tuple[float, float] = (2e-3, 5e-4)
+    rounds: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._weights = self.model.checkpoint.model
+        self._optimizers = ScheduledOptimizers(self._weights)
+        self._rng = Random(self.teaching.seed)
+
+    def round(self, share: float) -> dict[str, float]:
+        """Play, fork, learn with a share of the rates; returns what was measured."""
+        seat = self.seats[self.rounds % len(self.seats)]
+        self.rounds += 1
+        self._weights.eval()
+        played = run_all([self._play(make(spec), seat) for spec in self.teaching.incidents(self.incidents)])
+        found = self._ends(seat, [state for _, opened in played for state in opened])
+        telling = [fork for fork in found if fork.tells]
+        if self.control == "shuffled-reward":
+            telling = [self._shuffled(fork) for fork in telling]
+        self._weights.train()
+        losses = [self._step(telling, share) for _ in range(self.steps)] if telling else [0.0]
+        return {
+            "loss": losses[-1],
+            "score": sum(score for score, _ in played) / len(played),
+            "forks": float(len(found)),
+            "telling": len(telling) / max(1, len(found)),
+            "gain": sum(max(c.score for c in f.candidates) - f.candidates[0].score for f in found) / max(1, len(found)),
+        }
+
+    # -- play -------------------------------------------------------------------------------------------
+
+    def _play(self, env: Env, seat: str) -> Play[tuple[float, list[OpenIncident]]]:
+        """The score of the greedy team, and the states in which the seat had to call something."""
+        names = env.SEATS
+        seats = {name: HfPolicy(self.model, 0.0, env.brief(name), stream(env.seed, "forks", name)) for name in names}
+        scripts = self._scripts(env, seat)
+        draws, opened, calls = stream(env.seed, "forked", self.rounds), list[OpenIncident](), 0
+        while not env.done:
+            acting, observation = env.seat, env.observe()
+            wanted: tuple[ToolCall, ...] = ()
+            if acting == seat:
+                wanted, calls = tuple([script.act(observation) for script in scripts]), calls + 1
+                self._keep(opened, OpenIncident(env, seats, wanted), calls, draws)
+            call = yield from ask(seats[acting], observation)
+            for script, other in zip(scripts, wanted, strict=False):
+                if other != call and isinstance(script, Correctable):
+                    script.take_back()
+            env.step(call)
+        return env.score(), opened
+
+    def _scripts(self, env: Env, seat: str) -> list[Policy]:
+        return [policy_set(env.name, "expert").seat(env, seat)] if self.scripts else []
+
+    def _keep(self, opened: list[OpenIncident], state: OpenIncident, calls: int, draws: Random) -> None:
+        """Keep a fair sample of the states that were met so far."""
+        if len(opened) < self.forks:
+            opened.append(state.copy())
+        elif draws.random() < self.forks / calls:
+            opened[draws.randrange(self.forks)] = state.copy()
+
+    def _ends(self, seat: str, opened: Sequence[OpenIncident]) -> list[Fork]:
+        """The forks of these states, every candidate played to its end."""
+        found = [(state, ids) for state in opened if (ids := self._candidates(state, seat))]
+        plays = [self._go_on(state.copy(), seat, own) for state, ids in found for own in ids]
+        scores = iter(run_all(plays))
+        return [
+            Fork(seat, state.seats[seat].ids, [Candidate(own, next(scores)) for own in ids]) for state, ids in found
+        ]
+
+    def _candidates(self, state: OpenIncident, seat: str) -> list[list[int]]:
+        """What may be written in a state, the likeliest first; nothing where there is no choice. The seat has seen the
+        observation then."""
+        policy = state.seats[seat]
+        if policy.observe(state.env.observe()) is not None:
+            return []
+        request = policy.generation_request()
+        asked = [request, *[self._sampled(request) for _ in range(self.samples)]]
+        ids = self.model.write_on(asked, [policy.memory] * len(asked))
+        ids += [call_tokens(policy, call) for call in state.wanted]
+        different = [list(own) for own in dict.fromkeys(map(tuple, ids))]
+        return different if len(different) > 1 else []
+
+    def _sampled(self, request: GenerationRequest) -> GenerationRequest:
+        return GenerationRequest(request.ids, request.max_new_tokens, self.exploration, request.draws)
+
+    def _go_on(self, state: OpenIncident, seat: str, ids: list[int]) -> Play[float]:
+        """The score of the greedy team that goes on by these words."""
+        state.env.step(state.seats[seat].parse_output(ids))
+        while not state.env.done:
+            call = yield from ask(state.seats[state.env.seat], state.env.observe())
+            state.env.step(call)
+        return state.env.score()
+
+    def _shuffled(self, fork: Fork) -> Fork:
+        """The same with scores that belong to other candidates: a control."""
+        scores = [candidate.score for candidate in fork.candidates]
+        self._rng.shuffle(scores)
+        pairs = zip(fork.candidates, scores, strict=True)
+        return fork._replace(candidates=[Candidate(candidate.ids, score) for candidate, score in pairs])
+
+    # -- learning ---------------------------------------------------------------------------------------
+
+    def _step(self, forks: Sequence[Fork], share: float) -> float:
+        total = 0.0
+        for fork in forks:
+            loss = fork_loss(self._weights, self.start, fork, self.temperature, self.hold) / len(forks)
+            torch.autograd.backward(loss)
+            total += loss.item()
+        self._optimizers.update(self.rates, 0.0 if self.control == "frozen" else share)
+        return total
+
+
+def fork_loss(
+    model: PreTrainedModel, start: PreTrainedModel, fork: Fork, temperature: float, hold: float
+) -> Tensor:
+    """Cross entropy of the candidates to their target, and `hold` times the divergence from the start a token."""
+    begin, longest = len(fork.ids), max(len(candidate.ids) for candidate in fork.candidates)
+    rows = [[*fork.ids, *c.ids, *[0] * (longest - len(c.ids))] for c in fork.candidates]
+    ids = torch.tensor(rows)
+    written = torch.tensor([[k < len(c.ids) for k in range(longest)] for c in fork.candidates])
+    chances = _log_chances(model, ids, begin)
+    with torch.no_grad():
+        before = _log_chances(start, ids, begin)
+    own = (chances.gather(2, ids[:, begin:, None])[:, :, 0] * written).sum(1)
+    scores = torch.tensor([candidate.score for candidate in fork.candidates])
+    target = (own.detach() + scores / temperature).softmax(0)
+    apart = kl_div(chances, before, log_target=True, reduction="none").sum(-1)
+    return -(target * own).sum() + hold * (apart * written).sum() / written.sum()
+
+
+def _log_chances(model: PreTrainedModel, ids: Tensor, begin: int) -> Tensor:
+    """Log-probabilities of every token from place `begin` on."""
+    logits: Tensor = model(input_ids=ids, use_cache=False, logits_to_keep=ids.shape[1] - begin + 1).logits
+    return logits[:, :-1].log_softmax(-1)
+
+
+def seats_in_turn(env: str, seats: Sequence[str]) -> Sequence[str]:
+    """The seats that are trained: those that are named, else all."""
+    return seats or env_spec(env).seats
