@@ -97,11 +97,16 @@ class WarmStart:
 
 
 PLANS = {
+    "fleet": WarmStart(
+        times=4, recall_steps=140, drill_steps=120, steps=440, filtered_steps=120,
+        spared={"developer": 2, "manager": 2},
+    ),
     "logs": WarmStart(times=4, steps=2300, filtered_steps=700),
     "tickets": WarmStart(incidents=24, times=3, steps=1100, filtered_steps=300),
-}
+}  # fmt: skip
 """What was found to be better than the usual plan: an incident of one seat is a single conversation, and is shown
-several times. An environment that is not named here is warmed up by the usual plan."""
+several times, and the fleet's are costly to play. An environment that is not named here is warmed up by the usual
+plan."""
 
 
 def plan_for(

@@ -33,6 +33,7 @@ from warroom.envs.fleet.compact_words import (
     ERRORS,
     FATES,
     LINES,
+    OPEN,
     PERSON,
     READINGS,
     RESOURCES,
@@ -93,6 +94,8 @@ class FleetCompactRenderer(LineRenderer):
         self.standing = Standing(self.known)
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
+        self._concluded: dict[str, Conclusion] = {}
+        """What follows from all that is known by now, by place."""
         self._told: dict[int | str, list[str]] = {}
         """What was last said of each change, by its number, and of each place that no change explains."""
 
@@ -101,14 +104,15 @@ class FleetCompactRenderer(LineRenderer):
     def render_observation(self, observation: Observation) -> str:
         """The observation in compact words."""
         self.known.add(observation)
+        self._concluded = {}
         if isinstance(observation, FleetObservation):
             self.fresh, self.first = [], self.first or observation.second
             self.standing.turn(observation)
-            return " ".join([*self._page(observation), *self.standing.words(0)])
+            return " ".join([*self._page(observation), *self._open(), *self.standing.words(0)])
         if isinstance(observation, SeatReading):
             self.fresh.append(observation.id)
             said = [*self._named(observation.call), *self._facts(observation), *self._news()]
-            return " ".join([*said, *self.standing.words(len(self.fresh))])
+            return " ".join([*said, *self._open(), *self.standing.words(len(self.fresh))])
         assert isinstance(observation, Message)
         return notice(observation.text)
 
@@ -199,7 +203,7 @@ class FleetCompactRenderer(LineRenderer):
         """All that is known of each change that may have to do with the trouble, the likeliest first."""
         out: dict[int | str, list[str]] = {}
         for place in self._places():
-            believed = conclude(self.known, place)
+            believed = self._conclude(place)
             for candidate in believed.candidates:
                 if candidate.id not in out:
                     out[candidate.id] = self._dossier(candidate, place, believed)
@@ -219,15 +223,53 @@ class FleetCompactRenderer(LineRenderer):
         slot = self.changes.of(f"CHG-{candidate.id}")
         if slot is None:
             return []
-        words = [slot, self.slot[candidate.service], candidate.family, *self._signer(candidate)]
-        words += [*arrival_words(self.known, candidate), *effect_words(self.known, candidate, place)]
+        about = [slot, *self._signer(candidate), self.slot[candidate.service], candidate.family]
+        words = [*arrival_words(self.known, candidate), *effect_words(self.known, candidate, place)]
         if candidate.weight > NEGLIGIBLE:
+            # What is believed stands before the change and its signer, so that who looks for them finds them by it.
+            about = [*self._belief(candidate, believed), *about]
             words += [
                 age_word(self.known, candidate),
-                *self._belief(candidate, believed),
                 *[self.slot.get(word, word) for word in paper_words(self.known, candidate)],
             ]
-        return [word for word in words if word]
+        return [word for word in [*about, *words] if word]
+
+    def _open(self) -> list[str]:
+        """What the seat could read next and nobody has yet, the likeliest to tell first: diffs, charters, searches."""
+        named = {"developer": self._unread_diffs, "oversight": self._unread_charters, "sre": self._uncounted}
+        words = named[self.brief.seat]() if self.brief.seat in named else []
+        first = list(dict.fromkeys(words))[:OPEN]
+        return ["open", *first] if first else []
+
+    def _candidates(self) -> list[SuspectChange]:
+        """Changes that may have to do with the trouble: the likeliest of each place first, place by place."""
+        return [candidate for place in self._places() for candidate in self._conclude(place).candidates]
+
+    def _conclude(self, place: str) -> Conclusion:
+        if place not in self._concluded:
+            self._concluded[place] = conclude(self.known, place)
+        return self._concluded[place]
+
+    def _unread_diffs(self) -> list[str]:
+        found = [c for c in self._candidates() if c.effect is None and c.id not in self.known.contents]
+        found.sort(key=lambda candidate: candidate.weight <= NEGLIGIBLE)
+        return [slot for c in found if (slot := self.changes.of(f"CHG-{c.id}"))]
+
+    def _unread_charters(self) -> list[str]:
+        """Those of whoever signed, and those to which they refer."""
+        signers = [c.row.signer for c in self._candidates() if c.row is not None]
+        return [self.agents.slot[name] for name in signers if name in AGENTS and name not in self.known.charter_facts]
+
+    def _uncounted(self) -> list[str]:
+        """Failing resources of which lines tell, each with the service that wrote them, and whose lines nobody has
+        counted."""
+        out = []
+        for service in dict.fromkeys([service for service, _ in self.known.logs]):
+            counted = {" ".join(query.words) for where, query in self.known.logs if where == service}
+            for mechanism, words in self._symptoms(service).items():
+                if " ".join(parse_query(words).words) not in counted:
+                    out += [f"{self.slot[service]} {mechanism}"]
+        return out
 
     def _belief(self, candidate: SuspectChange, believed: Conclusion) -> Iterator[str]:
         """Whether it does most of those that may do what is seen, and how likely the likeliest is."""

@@ -66,10 +66,12 @@ PAPERS = (
 )  # fmt: skip
 LEFT = tuple(f"left{count}" for count in range(9))
 """Readings that a seat may still take in this turn."""
+OPEN = 3
+"""Readings that are named as open."""
 OTHERS = (
     *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
     *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
-    *("partial", "claim", "refers", "held", "settling"),
+    *("partial", "claim", "refers", "held", "settling", "open"),
     *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip
 SAID = re.compile(
