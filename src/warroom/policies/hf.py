@@ -27,9 +27,9 @@ else:
     model = LateModule("warroom.policies.model")
 
 PREFIX = HF
-SHIPPED = ("nano", "nano-warm")
+SHIPPED = ("nano", "nano-warm", "nano-start")
 """Names that always mean such weights, so that their absence is an error of its own."""
-STARTS = {"nano": "nano-warm", "nano-trained": "nano"}
+STARTS = {"nano": "nano-warm", "nano-trained": "nano", "nano-start": "nano-start"}
 """The names by which training takes such weights, each with their name as a policy."""
 DEFAULT_ENV = "fleet"
 """The environment whose weights have these names as they are; the others append theirs, as in `nano-logs`."""

@@ -1,4 +1,4 @@
-"""Keys and values of a nano's conversations, kept from turn to turn: a turn costs its new tokens, however long the rest.
+"""Keys and values of a nano's conversations, kept from turn to turn: a turn costs its new tokens only.
 
 The library's own cache holds rows of one length; here each conversation has its own, so that any of them can be asked
 together, and a fork of a conversation begins with a copy. The weights are the model's own at every call: a conversation

@@ -26,6 +26,7 @@ CHECKPOINTS = "checkpoints"
 """Folder of a run that holds TRL's checkpoints."""
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
+GRPO, DAGGER, FORKS = "grpo", "dagger", "forks"
 STARTS = {"warm": "nano", "trained": "nano-trained"}
 """What `--from` means for the nano."""
 
@@ -117,6 +118,21 @@ class TrainConfig(Options):
         "steps after the last one that train only the stated confidence, by the exact gradient (tickets in the compact "
         "rendering); try 200",
         at_least=0, group=LEARN,
+    )  # fmt: skip
+    method: str = option(
+        GRPO,
+        "how it learns: grpo; dagger, which imitates the expert in states that the model itself reaches; or forks, "
+        "which tries other calls at a turn and plays each to its end. The last two are for models in the compact "
+        "rendering, and train all seats together",
+        choices=(GRPO, DAGGER, FORKS), group=LEARN,
+    )  # fmt: skip
+    minutes: float = option(
+        10.0, "minutes of processor time after which dagger and forks end; grpo ends with its curriculum", above=0,
+        group=LEARN,
+    )  # fmt: skip
+    leave_out: tuple[str, ...] = option(
+        (), "scenarios that dagger and forks leave out besides those held out, such as fleet/autoscaler_cost_cut",
+        group=PLAY,
     )  # fmt: skip
     seed: int = option(0, "random seed of incidents and sampling; report the results of three seeds", group=LEARN)
     control: str | None = option(

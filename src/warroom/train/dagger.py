@@ -1,8 +1,11 @@
 """DAgger: a model plays, and imitates what the expert would have done in the states that the model itself reached."""
 
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from statistics import fmean
 
 import torch
 from torch import Tensor
@@ -11,7 +14,8 @@ from warroom.core.renderer import Vocab
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
 from warroom.train.own_play import TaughtConversation, Teaching
-from warroom.train.warmstart import Row, ScheduledOptimizers, rows_loss
+from warroom.train.steps import Row, round_row
+from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_loss
 
 KEPT = 4000
 """Conversations that are kept to be shown again."""
@@ -28,6 +32,8 @@ class Dagger:
     vocab: Vocab
     rare: Sequence[str] = ()
     """Tools that few conversations call."""
+    frozen: bool = False
+    """A control: the same play, and updates of no length."""
     incidents: int = 16
     """Incidents that are played in a round."""
     steps: int = 5
@@ -46,20 +52,19 @@ class Dagger:
         self._kept: list[TaughtConversation] = []
         self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
 
-    def round(self, share: float) -> dict[str, float]:
-        """Play, then learn with a share of the rates; returns what was measured."""
+    def round(self, tier: str, share: float) -> Row:
+        """Play in a tier, then learn with a share of the rates; the row's score is that of the corrected play."""
+        began = time.process_time()
         self._weights.eval()
-        played = self.teaching.play(self.model, self.incidents)
+        played = self.teaching.play(self.model, tier, self.incidents)
+        ended = time.process_time()
         self._kept = [*self._kept, *[c for incident in played for c in incident.conversations]][-KEPT:]
         self._weights.train()
-        losses = [self._step(share) for _ in range(self.steps)]
-        agreed = [c.agreed for incident in played for c in incident.conversations]
-        self.agreed.append(sum(agreed) / len(agreed))
-        return {
-            "loss": sum(losses) / len(losses),
-            "agreed": self.agreed[-1],
-            "score": sum(incident.score for incident in played) / len(played),
-        }
+        losses = [self._step(0.0 if self.frozen else share) for _ in range(self.steps)]
+        taught = [c for incident in played for c in incident.conversations]
+        self.agreed.append(fmean(c.agreed for c in taught))
+        scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
+        return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
 
     def _step(self, share: float) -> float:
         chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]
@@ -69,9 +74,11 @@ class Dagger:
         return loss
 
     def _is_rare(self, shown: TaughtConversation) -> bool:
-        return any(weight == 1.0 and token in self._rare for token, weight in zip(shown.ids, shown.weights, strict=True))
+        return any(
+            weight == 1.0 and token in self._rare for token, weight in zip(shown.ids, shown.weights, strict=True)
+        )
 
-    def _with_new_symbols(self, shown: TaughtConversation) -> Row:
+    def _with_new_symbols(self, shown: TaughtConversation) -> WeightedTokens:
         """The conversation with the symbols of each kind dealt anew."""
         new = new_symbols(self.model, self.vocab, self._rng)
         return new[torch.tensor(shown.ids)].tolist(), shown.weights

@@ -6,6 +6,7 @@ the scores say which call was worth more. The model moves towards calls in propo
 is held to its start by the divergence from it. Seats take turns, so that each learns beside its teammates as they are.
 """
 
+import time
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -21,15 +22,14 @@ from warroom.core.env import Env
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.types import ToolCall
-from warroom.envs import env_spec, make
+from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.own_play import Correctable, Teaching, call_tokens
+from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
-
-CONTROLS = ("frozen", "shuffled-reward")
 
 
 class OpenIncident(NamedTuple):
@@ -107,25 +107,22 @@ class Forks:
         self._optimizers = ScheduledOptimizers(self._weights)
         self._rng = Random(self.teaching.seed)
 
-    def round(self, share: float) -> dict[str, float]:
-        """Play, fork, learn with a share of the rates; returns what was measured."""
+    def round(self, tier: str, share: float) -> Row:
+        """Play in a tier, fork, learn with a share of the rates; the row's score is that of the team's greedy play."""
+        began = time.process_time()
         seat = self.seats[self.rounds % len(self.seats)]
         self.rounds += 1
         self._weights.eval()
-        played = run_all([self._play(make(spec), seat) for spec in self.teaching.incidents(self.incidents)])
+        played = run_all([self._play(make(spec), seat) for spec in self.teaching.incidents(tier, self.incidents)])
         found = self._ends(seat, [state for _, opened in played for state in opened])
         telling = [fork for fork in found if fork.tells]
         if self.control == "shuffled-reward":
             telling = [self._shuffled(fork) for fork in telling]
         self._weights.train()
+        ended = time.process_time()
         losses = [self._step(telling, share) for _ in range(self.steps)] if telling else [0.0]
-        return {
-            "loss": losses[-1],
-            "score": sum(score for score, _ in played) / len(played),
-            "forks": float(len(found)),
-            "telling": len(telling) / max(1, len(found)),
-            "gain": sum(max(c.score for c in f.candidates) - f.candidates[0].score for f in found) / max(1, len(found)),
-        }
+        scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
+        return {**round_row(tier, scores, {seat: len(found)}, losses[-1], spent), "telling": len(telling)}
 
     # -- play -------------------------------------------------------------------------------------------
 
@@ -210,9 +207,7 @@ class Forks:
         return total
 
 
-def fork_loss(
-    model: PreTrainedModel, start: PreTrainedModel, fork: Fork, temperature: float, hold: float
-) -> Tensor:
+def fork_loss(model: PreTrainedModel, start: PreTrainedModel, fork: Fork, temperature: float, hold: float) -> Tensor:
     """Cross entropy of the candidates to their target, and `hold` times the divergence from the start a token."""
     begin, longest = len(fork.ids), max(len(candidate.ids) for candidate in fork.candidates)
     rows = [[*fork.ids, *c.ids, *[0] * (longest - len(c.ids))] for c in fork.candidates]
@@ -232,8 +227,3 @@ def _log_chances(model: PreTrainedModel, ids: Tensor, begin: int) -> Tensor:
     """Log-probabilities of every token from place `begin` on."""
     logits: Tensor = model(input_ids=ids, use_cache=False, logits_to_keep=ids.shape[1] - begin + 1).logits
     return logits[:, :-1].log_softmax(-1)
-
-
-def seats_in_turn(env: str, seats: Sequence[str]) -> Sequence[str]:
-    """The seats that are trained: those that are named, else all."""
-    return seats or env_spec(env).seats

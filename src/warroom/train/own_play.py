@@ -4,7 +4,7 @@ Where the model would do otherwise, a coin decides whose call is played. The exp
 the model reaches by itself; the model's lead to further such states, and are not imitated (DAgger).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -14,7 +14,6 @@ from warroom.core.env import Env
 from warroom.core.options import Options
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
-from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.core.types import Brief, Observation, ToolCall
@@ -92,7 +91,7 @@ class TaughtSeat(HfPolicy):
 
     def _is_corrected(self, written: list[int]) -> bool:
         """By lot; always where the model calls no tool, or the expert cannot take its own call back."""
-        silent = not written[0] in tool_ids(self.model, self.brief.env)
+        silent = written[0] not in tool_ids(self.model, self.brief.env)
         return silent or not isinstance(self.teacher, Correctable) or self.draws.random() < self.corrected
 
     def _contradict(self) -> None:
@@ -132,26 +131,25 @@ class Teaching:
     env: str
     corrected: float = 0.5
     reading: float = 0.03
-    tiers: Sequence[str] = TIERS
     seed: int = 0
-    hidden: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     """Scenarios that are left out of training besides the held-out ones."""
     played: int = field(default=0, init=False)
     """Incidents so far."""
 
-    def incidents(self, count: int) -> Iterator[EpisodeSpec]:
-        """The next incidents of the training split."""
-        scenarios = [name for name in for_training(suite(self.env, "full")) if name not in self.hidden]
+    def incidents(self, tier: str, count: int) -> Iterator[EpisodeSpec]:
+        """The next incidents of a tier of the training split."""
+        scenarios = [name for name in for_training(suite(self.env, "full")) if name not in self.left_out]
         options: Options = env_spec(self.env).options.parse(env_spec(self.env).compact_options)
         for _ in range(count):
             rng = stream(self.seed, "own play", self.played)
             seed = seed_of(Split.TRAIN, (self.seed + 1) * 20_000_000 + self.played)
-            yield EpisodeSpec(rng.choice(scenarios), rng.choice(self.tiers), seed, options)
+            yield EpisodeSpec(rng.choice(scenarios), tier, seed, options)
             self.played += 1
 
-    def play(self, model: HfModel, count: int) -> list[TaughtIncident]:
-        """Play so many incidents side by side."""
-        return run_all([self._incident(make(spec), model) for spec in self.incidents(count)])
+    def play(self, model: HfModel, tier: str, count: int) -> list[TaughtIncident]:
+        """Play so many incidents of a tier side by side."""
+        return run_all([self._incident(make(spec), model) for spec in self.incidents(tier, count)])
 
     def _incident(self, env: Env, model: HfModel) -> Play[TaughtIncident]:
         seats = {seat: self._seat(env, seat, model) for seat in env.SEATS}

@@ -20,13 +20,14 @@ from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit
 from warroom.train.callbacks import FINISHED, INTERRUPTED, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
-from warroom.train.config import TrainConfig
+from warroom.train.config import GRPO, TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.grpo import load_player, make_trainer, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.rollout import RolloutBackend
+from warroom.train.rounds import Rounds, make_learner
 from warroom.train.steps import TrainSummary
 
 if TYPE_CHECKING:
@@ -133,6 +134,15 @@ def _train(
     """Train what is loaded into a folder that is this process's to write."""
     with Interrupts(log_line, FINISHING) as interrupts, without_bars():
         shown = display(log_line)
+        if config.method != GRPO:
+            rounds = Rounds(folder, config, display=shown, interrupts=interrupts)
+            try:
+                rounds.train(make_learner(config, model, tokenizer))
+            finally:
+                shown.close()
+            if interrupts.asked:
+                return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), len(rounds.rows))
+            return TrainingOutcome(_finish(config, folder, model, tokenizer, status, rounds, [], log_line))
         callback = TrainingCallback(
             folder,
             config,
@@ -234,7 +244,7 @@ def _finish(
     model: "PreTrainedModel",
     tokenizer: "PreTrainedTokenizerBase",
     status: PolicyStatus,
-    callback: TrainingCallback,
+    callback: TrainingCallback | Rounds,
     errors: list[float],
     log_line: LineLogger,
 ) -> TrainSummary:

@@ -59,6 +59,8 @@ class StepRecord(TypedDict, total=False):
     seconds: Required[Mapping[str, float | None]]
     """By part of the step."""
     kl: float | None
+    telling: int
+    """Forks of a round whose candidates ended differently."""
 
 
 class Row(StepRecord, total=False):
@@ -120,6 +122,18 @@ def merge(step: int, recorded: StepRecord, logged: Mapping[str, float]) -> Row:
     row = {"step": step, **{name: value for name, value in recorded.items() if name != "step"}}
     row |= {name: logged.get(theirs) for name, theirs in LOGGED.items() if row.get(name) is None}
     return cast("Row", row)
+
+
+def round_row(
+    tier: str, scores: Sequence[float], seats: Mapping[str, int], loss: float, spent: tuple[float, float]
+) -> Row:
+    """The row of a round, still without its number: the mean score of its play, its loss, and the seconds that play and
+    updates took."""
+    score = sum(scores) / len(scores)
+    return {
+        "step": 0, "tier": tier, "reward": score, "score": score, "by_tier": {tier: score}, "seats": dict(seats),
+        "loss": loss, "seconds": {"generation": spent[0], "environment": 0.0, "update": spent[1]},
+    }  # fmt: skip
 
 
 class StepLog:

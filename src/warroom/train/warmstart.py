@@ -259,7 +259,7 @@ def imitation_loss(
     return rows_loss(model, [encode(tokenizer, d, reading) for d in batch])
 
 
-def rows_loss(model: PreTrainedModel, batch: Sequence["Row"]) -> float:
+def rows_loss(model: PreTrainedModel, batch: Sequence["WeightedTokens"]) -> float:
     """The same for conversations that are tokens already, each with its weight."""
     rows = sorted(batch, key=lambda row: len(row[0]))
     written = sum(sum(weights[1:]) for _, weights in rows)
@@ -272,11 +272,11 @@ def rows_loss(model: PreTrainedModel, batch: Sequence["Row"]) -> float:
     return total
 
 
-Row = tuple[list[int], list[float]]
+WeightedTokens = tuple[list[int], list[float]]
 """Token ids and the weight of each."""
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, shown: Demonstration, reading: float) -> Row:
+def encode(tokenizer: PreTrainedTokenizerBase, shown: Demonstration, reading: float) -> WeightedTokens:
     """A conversation as tokens: what the expert wrote weighs 1, what is read `reading`, what others wrote nothing."""
     text = tokenizer.apply_chat_template(shown.messages, tokenize=False)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -291,9 +291,9 @@ def encode(tokenizer: PreTrainedTokenizerBase, shown: Demonstration, reading: fl
     return ids, weights
 
 
-def _micro_batches(rows: list[Row], tokens: int) -> Iterator[list[Row]]:
+def _micro_batches(rows: list[WeightedTokens], tokens: int) -> Iterator[list[WeightedTokens]]:
     """Rows of rising length, cut so that a portion's padded size stays near `tokens`."""
-    portion: list[Row] = []
+    portion: list[WeightedTokens] = []
     for row in rows:
         if portion and len(row[0]) * (len(portion) + 1) > tokens:
             yield portion
@@ -302,7 +302,7 @@ def _micro_batches(rows: list[Row], tokens: int) -> Iterator[list[Row]]:
     yield portion
 
 
-def _pad(rows: list[Row]) -> tuple[Tensor, Tensor]:
+def _pad(rows: list[WeightedTokens]) -> tuple[Tensor, Tensor]:
     longest = max(len(ids) for ids, _ in rows)
     ids = torch.tensor([row + [0] * (longest - len(row)) for row, _ in rows])
     return ids, torch.tensor([row + [0.0] * (longest - len(row)) for _, row in rows])

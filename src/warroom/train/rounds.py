@@ -1,0 +1,75 @@
+"""Training by rounds of own play, without TRL: `--method dagger` and `--method forks`.
+
+Both keep the files of a GRPO run: a row of `steps.jsonl` for each round, then the model, its summary and its card. They
+end when their minutes of processor time are used up.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from warroom.core.scenario import TIERS
+from warroom.core.signals import Interrupts
+from warroom.envs import environments
+from warroom.train.callbacks import FINISHED, Display
+from warroom.train.config import DAGGER, TrainConfig
+from warroom.train.dagger import Dagger
+from warroom.train.forks import Forks
+from warroom.train.grpo import frozen_copy, load_player
+from warroom.train.own_play import Teaching
+from warroom.train.steps import Row, RunSummary, StepLog, summarise
+
+LEAST_SHARE = 0.05
+"""Share of the learning rates that is left at the end; they fall in a line."""
+
+
+class Learner(Protocol):
+    """What a method does in a round."""
+
+    def round(self, tier: str, share: float) -> Row:
+        """Play in a tier, then learn with a share of the rates; returns the round's row but for step and seconds."""
+
+
+def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Learner:
+    """The learner of the method that the configuration names; a `ValueError` where it cannot train this model."""
+    environment = environments()[config.env]
+    if environment.compact_vocab is None or config.renderer != "compact":
+        raise ValueError(f"--method {config.method} trains models in the compact rendering; got {config.renderer}")
+    player = load_player(config, model, tokenizer, "this run")
+    teaching = Teaching(config.env, seed=config.seed, left_out=frozenset(config.leave_out))
+    if config.method == DAGGER:
+        rare = environment.training_profile.rare_calls
+        return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == "frozen")
+    seats = config.seats or environment.seats
+    return Forks(player, teaching, frozen_copy(model), seats, control=config.control)
+
+
+class Rounds:
+    """A run by rounds."""
+
+    def __init__(self, folder: Path, config: TrainConfig, *, display: Display, interrupts: Interrupts) -> None:
+        self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
+        self.log, self.rows = StepLog(folder), list[Row]()
+
+    def train(self, learner: Learner, *, clock: Callable[[], float] = time.process_time) -> None:
+        """Learn until the minutes are used up, or until somebody asks to stop."""
+        began, budget = clock(), 60 * self.config.minutes
+        while (used := clock() - began) < budget and not self.interrupts.asked:
+            share = LEAST_SHARE + (1 - LEAST_SHARE) * (1 - used / budget)
+            row = learner.round(TIERS[len(self.rows) % len(TIERS)], share)
+            row["step"], seconds = len(self.rows) + 1, clock() - began - used
+            row["seconds"] = {**row["seconds"], "total": seconds}
+            self.rows.append(row)
+            self.log.append(row)
+            self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / (used + seconds))))
+
+    def summary(self) -> RunSummary:
+        """What the rounds came to."""
+        return {"stopped": FINISHED, "best_step": None, **summarise(self.rows)}
+
+    def checkpoint(self, step: int) -> Path:
+        """No method of this kind keeps checkpoints."""
+        raise ValueError(f"no checkpoint of round {step}: a run by rounds keeps none")
