@@ -13,7 +13,8 @@ from warroom.envs.logs.incident import LogsIncident
 from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
-from warroom.sim.log_lines import KeptLine, LogLines
+from warroom.sim.log_lines import LogLines
+from warroom.sim.log_records import KeptLine
 from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
 from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.log_search import LogMatches, minute_text
 from warroom.sim.outages import REMEDIES as REMEDIES
 

@@ -15,7 +15,7 @@ from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.keywords import objects_in, remedies_named
 from warroom.envs.logs.views import ALL, RULE, Access, Catalogue, LogsPage, ServiceReading, SystemReading
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 
 CALM = 0.01

@@ -31,7 +31,7 @@ from warroom.envs.logs.policies.naive import (
     walk,
     walk_searches,
 )
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 from warroom.sim.streams.outage_wording import SEPARATOR
 
