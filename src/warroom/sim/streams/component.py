@@ -3,6 +3,7 @@
 import re
 from functools import cache, lru_cache
 from itertools import cycle
+from math import lcm
 from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
@@ -98,35 +99,40 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
     """Everything that a component may write; the choice depends on the key and the component alone."""
     kind, split = system.kinds[service], group(split)
     begin, end = system.link_ranges[service]
-    draws = cycle(hash_bytes(64, service, "streams", key.hex()))
+    draws, period = cycle(hash_bytes(64, service, "streams", key.hex())), _period(kind, split)
     found: list[StreamGroup] = []
     for role, templates in _templates(kind, split):
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
-            for chosen in _choose(role, templates, next(draws)):
-                shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
-                streams = tuple([
-                    _named(template, share, kind, split, callee, next(draws))
-                    for template, share in zip(chosen, shares, strict=True)
-                ])  # fmt: skip
-                found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
+            draw = next(draws)
+            if role not in _EXCLUSIVE:
+                for template in templates:
+                    streams: tuple[LineStream, ...] = (
+                        _named(template, 1.0, kind, split, callee, next(draws) % period),
+                    )
+                    found.append(StreamGroup(len(found), role, place, template.rate, streams))
+                continue
+            first, second = _two_of(templates, draw)
+            streams = (
+                _named(first, FIRST_AND_SECOND[0], kind, split, callee, next(draws) % period),
+                _named(second, FIRST_AND_SECOND[1], kind, split, callee, next(draws) % period),
+            )
+            found.append(StreamGroup(len(found), role, place, first.rate, streams))
     return tuple(found)
 
 
-def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Template]]:
-    if role not in _EXCLUSIVE:
-        return [[template] for template in templates]
+def _two_of(templates: tuple[Template, ...], draw: int) -> tuple[Template, Template]:
     first = draw % len(templates)
     second = (first + 1 + draw // len(templates) % (len(templates) - 1)) % len(templates)
-    return [[templates[first], templates[second]]]
+    return templates[first], templates[second]
 
 
 class RoleTemplates(NamedTuple):
     """The templates of one role of a kind of component."""
 
     role: Role
-    templates: list[Template]
+    templates: tuple[Template, ...]
 
 
 @cache
@@ -134,12 +140,19 @@ def _templates(kind: str, split: Split) -> tuple[RoleTemplates, ...]:
     found: dict[Role, list[Template]] = {}
     for template in KINDS[kind][split].templates:
         found.setdefault(template.role, []).append(template)
-    return tuple([RoleTemplates(*item) for item in found.items()])
+    return tuple([RoleTemplates(role, tuple(templates)) for role, templates in found.items()])
+
+
+@cache
+def _period(kind: str, split: Split) -> int:
+    """Draws that differ by as much choose the same names."""
+    return lcm(*[len(names) for names in KINDS[kind][split].names.values()])
 
 
 @lru_cache(maxsize=65_536)
 def _named(template: Template, share: float, kind: str, split: Split, callee: str, draw: int) -> LineStream:
-    """A stream with the names that a draw, 0 to 255, chooses."""
+    """A stream with the names that a draw chooses; `draw` is below the period of the kind's names, so that few are
+    worked out twice."""
     names = KINDS[kind][split].names
     filled = [
         callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
