@@ -156,23 +156,26 @@ def _named(template: Template, share: float, kind: str, split: Split, callee: st
     names = KINDS[kind][split].names
     filled = [
         callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
-        for slot in _slots(template.text)
+        for slot in _pieces(template.text)[1::2]
     ]
     return _filled(template.level, template.text, share, tuple(filled))
 
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
     """A stream with its names filled in; its figures are left open."""
-    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _slots(text)]))
+    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _pieces(text)[1::2]]))
 
 
 @cache
-def _slots(text: str) -> tuple[str, ...]:
-    return tuple(_SLOT.findall(text))
+def _pieces(text: str) -> tuple[str, ...]:
+    """What stands between slots, and the names of the slots at odd places."""
+    return tuple(_SLOT.split(text))
 
 
 @lru_cache(maxsize=16_384)
 def _filled(level: Level, text: str, share: float, names: tuple[str, ...]) -> LineStream:
-    fillings = iter(names)
-    text = _SLOT.sub(lambda slot: next(fillings) or slot[0], text)
-    return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())
+    """A stream with a name for each slot; a slot without one stays open, and no literal contains it."""
+    shown, literal = list(_pieces(text)), list(_pieces(text))
+    for place, name in zip(range(1, len(shown), 2), names, strict=True):
+        shown[place], literal[place] = name or f"{{{shown[place]}}}", name
+    return LineStream(level, "".join(shown), share, f"{level} {''.join(literal)}".lower())
