@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from command import refused, refused_without, run
 from warroom.cli.app import GROUPS
 from warroom.cli.lazy import LazyGroup
 from warroom.episode import Episode
+from warroom.evals.bench import compiled_modules
 from warroom.runs import EPISODES, read_episodes
 
 HERE = Path(__file__).parent
@@ -219,6 +221,15 @@ def test_bench_measures_its_parts() -> None:
     assert "episodes a second" in run("bench", "--env", "tiny", "--seconds", "0.05").output
     text = run("bench", "--env", "logs", "--seconds", "0.05", "--policy", "oracle", "--topology", "drawn:20").output
     assert "logs, hard, played by oracle, to the end" in text and "cannot show every seat" in text
+
+
+@pytest.mark.slow
+def test_bench_shows_the_speed_of_every_environment_and_tier_and_what_runs() -> None:
+    found = json.loads(run("bench", "--all", "--seconds", "0.001", "--json").stdout)
+    cells = [(env, tier) for env in ("fleet", "logs", "tickets") for tier in ("easy", "medium", "hard")]
+    assert [(row["env"], row["tier"]) for row in found["first_pages"] if row["env"] != "tiny"] == cells
+    assert all(row["incidents_per_second"] > 1 for row in found["first_pages"])
+    assert platform.python_version() in found["build"] and found["compiled_modules"] == len(compiled_modules())
 
 
 def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
