@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from warroom.envs.logs.views import Access, Catalogue, LogsPage, Pipeline, ServiceReading, ShownLine, SystemReading
+from warroom.envs.logs.views import (
+    Access,
+    Catalogue,
+    LogsPage,
+    Pipeline,
+    ServiceReading,
+    ShownLine,
+    SystemReading,
+    UserRequests,
+)
 from warroom.sim.log_search import LogMatches
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
@@ -68,9 +77,19 @@ class LogFindings:
     flat: set[str] = field(default_factory=set)
     """Services whose lines above INFO are no more than before."""
     searched: Counter[str] = field(default_factory=Counter)
-    harmed_lines: int = 0
-    """Lines of the last page that tell of requests that came to harm."""
+    users: UserRequests | None = None
+    """Users' requests in the minute before the last page."""
+    without_errors: set[str] = field(default_factory=set)
+    """Services that write no ERROR."""
     _seen: set[tuple[str, float, str]] = field(default_factory=set)
+
+    @property
+    def felt(self) -> float | None:
+        """By how much the share of users' requests that failed in the last minute is above the usual; None if that is
+        not known."""
+        if self.users is None or self.access is None:
+            return None
+        return self.users.failed_share - self.access.usual.failed_share
 
     @property
     def gateway(self) -> str:
@@ -79,7 +98,9 @@ class LogFindings:
 
     def add_page(self, page: LogsPage) -> None:
         """Remember a page and its reply."""
-        self.harmed_lines = sum([self._add_line(shown) for shown in page.lines])
+        self.users = page.users
+        for shown in page.lines:
+            self._add_line(shown)
         reply = page.reply
         if isinstance(reply, SystemReading):
             self.pipelines |= {pipeline.service: pipeline for pipeline in reply.pipelines}
@@ -100,11 +121,13 @@ class LogFindings:
 
     def _compare(self, matches: LogMatches) -> None:
         counts, query = matches.per_minute, matches.query
+        if query.level == "error" and not sum(counts):
+            self.without_errors.add(matches.service)
         if query.level is None and len(counts) >= 2 * _SIDE and sum(counts[-_SIDE:]) < RISEN * sum(counts[:_SIDE]):
             self.flat.add(matches.service)
 
-    def _add_line(self, shown: ShownLine) -> bool:
-        """Remember a line; whether it tells of a request that came to harm."""
+    def _add_line(self, shown: ShownLine) -> None:
+        """Remember a line."""
         key = shown.service, shown.line.second, shown.line.message
         known = key in self._seen
         self._seen.add(key)
@@ -118,25 +141,24 @@ class LogFindings:
             self._add_cause(KnownCause(owner, name, found.object), shown.line.second)
             if found.name == OWN_SIDE and not known:
                 self._add_words(shown)
-            return True
-        return self._add_plain(shown, known)
+            return
+        if not known:
+            self._add_plain(shown)
 
     def _add_cause(self, cause: KnownCause, second: float) -> None:
         self.causes[cause] = max(second, self.causes.get(cause, 0.0))
 
-    def _add_plain(self, shown: ShownLine, known: bool) -> bool:
+    def _add_plain(self, shown: ShownLine) -> None:
         line = read_line(shown.line.message)
         if line is None:
-            return False
-        if not known:
-            self._add_words(shown)
-            if line.role in CALL_ROLES and shown.line.context is not None:
-                self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
-            if line.role in CALL_ROLES:
-                self.complaints[Blame(shown.service, line.callee)] += 1
-            elif line.role in OWN_FAILURES:
-                self.failing[shown.service] += 1
-        return line.role in CALL_ROLES or line.role in OWN_FAILURES
+            return
+        self._add_words(shown)
+        if line.role in CALL_ROLES and shown.line.context is not None:
+            self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
+        if line.role in CALL_ROLES:
+            self.complaints[Blame(shown.service, line.callee)] += 1
+        elif line.role in OWN_FAILURES:
+            self.failing[shown.service] += 1
 
     def _add_words(self, shown: ShownLine) -> None:
         """The long words of a line, names of services apart: searches can leave such lines out by any of them."""
@@ -152,7 +174,7 @@ class LogFindings:
         times = self.searched[service]
         if not times:
             return NOT_INFO
-        level = ("WARN", "ERROR")[(times - 1) % 2]
+        level = "WARN" if service in self.without_errors else ("WARN", "ERROR")[(times - 1) % 2]
         seen = self.plain.get((service, level), Counter())
         kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
         alike = [value for value, _ in self.harmed_values.most_common(1)]
