@@ -72,9 +72,9 @@ class LogLines:
         mute: frozenset[int] = frozenset(),
         timed: bool = False,
     ) -> None:
-        """`symptoms` are the lines about resources and outages, by service. Services that are `mute` never write
-        an ERROR, and all but the gateway nothing of requests that they fail or answer too late. If `timed`, whoever fails a request because it
-        took too long says that it took long."""
+        """`symptoms` are the lines about resources and outages, by service. Services that are `mute` never write an
+        ERROR, and all but the gateway nothing of requests that they fail or answer too late. If `timed`, whoever fails
+        a request because it took too long says that it took long."""
         self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
         self.world = slices.world
         self.key, self._split, self._symptoms, self._mute = self.counts.key, split, symptoms, mute

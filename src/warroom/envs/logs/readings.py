@@ -15,7 +15,7 @@ from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
-from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
+from warroom.sim.log_search import LOOK_BACK, NEWEST, LogMatches, LogSearch, Query, parse_query
 from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
@@ -23,8 +23,6 @@ from warroom.sim.service_world import ServiceWorld
 from warroom.sim.streams.component import StreamGroup
 from warroom.sim.streams.template import GroupRole
 
-LOOK_BACK = 15
-"""Minutes that a search goes back if it is not told otherwise."""
 FIRST_PAGE_LINES, LATER_LINES = 10, 6
 IMITATIONS = 0.5
 """Share of the ordinary lines of a page that look like trouble."""

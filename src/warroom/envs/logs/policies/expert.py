@@ -118,7 +118,8 @@ class LogsExpert:
         return service not in self.findings.flat and (pipeline is None or pipeline.down_since is None)
 
     def _look(self, service: str) -> ToolCall:
-        return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})
+        words = self.findings.search_words(service)
+        return ToolCall("request_more_logs", {"service": service, "words": words, "since": self.findings.since})
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:

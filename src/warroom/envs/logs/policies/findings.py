@@ -18,7 +18,7 @@ from warroom.envs.logs.views import (
     SystemReading,
     UserRequests,
 )
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_search import LOOK_BACK, LogMatches, minute_text
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
@@ -29,6 +29,8 @@ RISEN = 1.2
 """Factor on lines above INFO below which a service is not in trouble."""
 _SIDE = 3
 """Minutes at either end of a count that are compared."""
+_ALIKE = 4
+"""Requests that come to harm of one region or class from which a search is for those alone."""
 OWN_FAILURES = frozenset({"failed", "slow"})
 
 
@@ -77,6 +79,8 @@ class LogFindings:
     flat: set[str] = field(default_factory=set)
     """Services whose lines above INFO are no more than before."""
     searched: Counter[str] = field(default_factory=Counter)
+    since: str = ""
+    """From when on to search: some minutes before the page, so that counts show what is more than before."""
     users: UserRequests | None = None
     """Users' requests in the minute before the last page."""
     without_errors: set[str] = field(default_factory=set)
@@ -98,7 +102,7 @@ class LogFindings:
 
     def add_page(self, page: LogsPage) -> None:
         """Remember a page and its reply."""
-        self.users = page.users
+        self.users, self.since = page.users, minute_text(page.paged // 60 - LOOK_BACK)
         for shown in page.lines:
             self._add_line(shown)
         reply = page.reply
@@ -115,19 +119,22 @@ class LogFindings:
             self.pipelines[reading.pipeline.service] = reading.pipeline
         if reading.matches is not None:
             self.searched[reading.matches.service] += 1
-            self._compare(reading.matches)
+            more = self._compare(reading.matches)
             for line in reading.matches.newest:
-                self._add_line(ShownLine(reading.matches.service, line))
+                self._add_line(ShownLine(reading.matches.service, line), more=more)
 
-    def _compare(self, matches: LogMatches) -> None:
+    def _compare(self, matches: LogMatches) -> bool:
+        """Whether there are more such lines than before."""
         counts, query = matches.per_minute, matches.query
         if query.level == "error" and not sum(counts):
             self.without_errors.add(matches.service)
-        if query.level is None and len(counts) >= 2 * _SIDE and sum(counts[-_SIDE:]) < RISEN * sum(counts[:_SIDE]):
+        more = len(counts) < 2 * _SIDE or sum(counts[-_SIDE:]) >= RISEN * sum(counts[:_SIDE])
+        if query.level is None and not more:
             self.flat.add(matches.service)
+        return more
 
-    def _add_line(self, shown: ShownLine) -> None:
-        """Remember a line."""
+    def _add_line(self, shown: ShownLine, *, more: bool = True) -> None:
+        """Remember a line; complaints count where there are `more` of such lines than before."""
         key = shown.service, shown.line.second, shown.line.message
         known = key in self._seen
         self._seen.add(key)
@@ -143,16 +150,18 @@ class LogFindings:
                 self._add_words(shown)
             return
         if not known:
-            self._add_plain(shown)
+            self._add_plain(shown, more=more)
 
     def _add_cause(self, cause: KnownCause, second: float) -> None:
         self.causes[cause] = max(second, self.causes.get(cause, 0.0))
 
-    def _add_plain(self, shown: ShownLine) -> None:
+    def _add_plain(self, shown: ShownLine, *, more: bool) -> None:
         line = read_line(shown.line.message)
         if line is None:
             return
         self._add_words(shown)
+        if not more:
+            return
         if line.role in CALL_ROLES and shown.line.context is not None:
             self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
         if line.role in CALL_ROLES:
@@ -177,7 +186,7 @@ class LogFindings:
         level = "WARN" if service in self.without_errors else ("WARN", "ERROR")[(times - 1) % 2]
         seen = self.plain.get((service, level), Counter())
         kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
-        alike = [value for value, _ in self.harmed_values.most_common(1)]
+        alike = [value for value, count in self.harmed_values.most_common(1) if count >= _ALIKE]
         most = 3 - len(alike)
         common, rare = kinds[: most - 1], kinds[most - 1 :]
         chosen = [*common, rare[rotation % len(rare)]] if rare else common
@@ -198,6 +207,6 @@ class LogFindings:
                 yield cause
 
     def complained_of(self, caller: str) -> str | None:
-        """Whom a service complains of most; None if of nobody more than once."""
-        found = [(n, c.callee) for c, n in self.complaints.items() if c.caller == caller]
+        """Whom a service complains of most, of those that write more than before; None if of nobody."""
+        found = [(n, c.callee) for c, n in self.complaints.items() if c.caller == caller and c.callee not in self.flat]
         return max(found)[1] if found else None
