@@ -84,7 +84,7 @@ class LogFindings:
     users: UserRequests | None = None
     """Users' requests in the minute before the last page."""
     without_errors: set[str] = field(default_factory=set)
-    """Services that write no ERROR."""
+    """Services that write no ERROR, as far as was seen."""
     _seen: set[tuple[str, float, str]] = field(default_factory=set)
 
     @property
@@ -126,7 +126,7 @@ class LogFindings:
     def _compare(self, matches: LogMatches) -> bool:
         """Whether there are more such lines than before."""
         counts, query = matches.per_minute, matches.query
-        if query.level == "error" and not sum(counts):
+        if query.level in (None, "error") and not any(line.level == "ERROR" for line in matches.newest):
             self.without_errors.add(matches.service)
         more = len(counts) < 2 * _SIDE or sum(counts[-_SIDE:]) >= RISEN * sum(counts[:_SIDE])
         if query.level is None and not more:
@@ -183,7 +183,8 @@ class LogFindings:
         times = self.searched[service]
         if not times:
             return NOT_INFO
-        level = "WARN" if service in self.without_errors else ("WARN", "ERROR")[(times - 1) % 2]
+        errors = times % (4 if service in self.without_errors else 2) == 0
+        level = "ERROR" if errors else "WARN"
         seen = self.plain.get((service, level), Counter())
         kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
         alike = [value for value, count in self.harmed_values.most_common(1) if count >= _ALIKE]
