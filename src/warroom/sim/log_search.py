@@ -20,8 +20,6 @@ from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
 
 MOST_WORDS, NEWEST = 4, 10
-LOOK_BACK = 15
-"""Minutes that a search goes back if it is not told otherwise."""
 NO_TRACE = "none"
 """In place of a trace id: lines that belong to no request."""
 LEVELS = ("info", "warn", "error")

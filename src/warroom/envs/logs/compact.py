@@ -111,8 +111,8 @@ class LogsCompactRenderer(LineRenderer):
         self.findings.add_page(page)
         out = [f"T{page.turn}"] if page.turn in TURNS else []
         out += ["soon"] if page.budget - page.turn < SOON else []
-        felt = self.findings.felt
-        out += ["unknown" if felt is None else grade_word(HARMED, max(0.0, felt))]
+        worse_by = self.findings.worse_by
+        out += ["unknown" if worse_by is None else grade_word(HARMED, max(0.0, worse_by))]
         out += self._answer(page.answer) if page.reply is None else self._reply(page.reply)
         return [*out, "rows", *self._rows(page.lines), *self._known()]
 

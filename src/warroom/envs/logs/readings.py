@@ -15,7 +15,7 @@ from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
-from warroom.sim.log_search import LOOK_BACK, NEWEST, LogMatches, LogSearch, Query, parse_query
+from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
 from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
@@ -23,6 +23,8 @@ from warroom.sim.service_world import ServiceWorld
 from warroom.sim.streams.component import StreamGroup
 from warroom.sim.streams.template import GroupRole
 
+LOOK_BACK = 15
+"""Minutes before the page from which on a search looks if it is not told otherwise."""
 FIRST_PAGE_LINES, LATER_LINES = 10, 6
 IMITATIONS = 0.5
 """Share of the ordinary lines of a page that look like trouble."""
@@ -72,7 +74,7 @@ class IncidentLogs:
     def _first(self, since: str) -> int:
         now = self.world.minute + 1
         if not since.strip():
-            return now - LOOK_BACK
+            return self.incident.casting.page // 60 - LOOK_BACK
         match = _CLOCK.fullmatch(since.strip())
         if match is None or int(match[1]) > 23 or int(match[2]) > 59:
             raise ToolError(f"a time is written like 14:20, got {quote_input(since)}")

@@ -77,7 +77,7 @@ class LogsExpert:
 
     def _is_calm(self) -> bool:
         """Whether users fare as on any day."""
-        return self.findings.felt is not None and self.findings.felt < WORSE
+        return self.findings.worse_by is not None and self.findings.worse_by < WORSE
 
     def _remedy(self, page: LogsPage) -> ToolCall | None:
         """The remedy of a cause that is in force; others end what has none."""
@@ -118,8 +118,7 @@ class LogsExpert:
         return service not in self.findings.flat and (pipeline is None or pipeline.down_since is None)
 
     def _look(self, service: str) -> ToolCall:
-        words = self.findings.search_words(service)
-        return ToolCall("request_more_logs", {"service": service, "words": words, "since": self.findings.since})
+        return ToolCall("request_more_logs", {"service": service, "words": self.findings.search_words(service)})
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:

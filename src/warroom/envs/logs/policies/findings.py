@@ -18,7 +18,7 @@ from warroom.envs.logs.views import (
     SystemReading,
     UserRequests,
 )
-from warroom.sim.log_search import LOOK_BACK, LogMatches, minute_text
+from warroom.sim.log_search import LogMatches
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
@@ -79,8 +79,6 @@ class LogFindings:
     flat: set[str] = field(default_factory=set)
     """Services whose lines above INFO are no more than before."""
     searched: Counter[str] = field(default_factory=Counter)
-    since: str = ""
-    """From when on to search: some minutes before the page, so that counts show what is more than before."""
     users: UserRequests | None = None
     """Users' requests in the minute before the last page."""
     without_errors: set[str] = field(default_factory=set)
@@ -88,7 +86,7 @@ class LogFindings:
     _seen: set[tuple[str, float, str]] = field(default_factory=set)
 
     @property
-    def felt(self) -> float | None:
+    def worse_by(self) -> float | None:
         """By how much the share of users' requests that failed in the last minute is above the usual; None if that is
         not known."""
         if self.users is None or self.access is None:
@@ -102,7 +100,7 @@ class LogFindings:
 
     def add_page(self, page: LogsPage) -> None:
         """Remember a page and its reply."""
-        self.users, self.since = page.users, minute_text(page.paged // 60 - LOOK_BACK)
+        self.users = page.users
         for shown in page.lines:
             self._add_line(shown)
         reply = page.reply
