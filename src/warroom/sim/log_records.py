@@ -70,6 +70,8 @@ class LineSource(NamedTuple):
     told: float
     """The share of them that is, 0 to 1."""
     cells: Cells
+    first_told: int = 0
+    """The draw, 0 to 255, from which on requests are told of."""
 
 
 class KeptLine(NamedTuple):

@@ -34,7 +34,7 @@ MOSTLY = 0.5
 SUFFERS = 0.05
 """Share of failed requests from which somebody has to write of it."""
 ANY_DAY = 0.01
-"""Share of users' requests that comes to harm on any day, at most."""
+"""By how much the share of users' requests that fails on any day varies, at most."""
 MILLISECONDS = re.compile(r"(\d+) ?ms")
 OWN_FAILURE: frozenset[GroupRole] = frozenset({"failed", "slow", "harmed"})
 OF_HARM = CALL_ROLES | {"failed", "slow"}
@@ -54,8 +54,8 @@ def requests_add_up(env: LogsEnv) -> Iterator[str]:
     """The gateway's access log counts as many requests as its minutes, and no more came to harm."""
     access, counts = env.incident.access, env.response.logs.counts
     calls = [counts.call(minute, USERS) for minute in range(access.first, access.last + 1)]
-    if access.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
-        yield f"{access.requests} requests are not those served, refused, wrong, late and lost"
+    if access.now.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
+        yield f"{access.now.requests} requests are not those served, refused, wrong, late and lost"
     shown = env.response.logs.read(env.catalogue.names[0], "", "")
     if not isinstance(shown, ServiceReading) or shown.access != access:
         yield "the gateway's log shows another access log"
@@ -149,7 +149,7 @@ def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
                 yield f"{env.catalogue.names[service]} tells of {story.outage} before it began"
     if hits:
         call = lines.counts.call(min(story.onset for story in hits) // 60 - 1, USERS)
-        if call.failed > ANY_DAY * call.attempts:
+        if call.failed > (env.incident.access.usual.failed_share + ANY_DAY) * call.attempts:
             yield f"{call.failed} of {call.attempts} requests came to harm before the onset"
 
 
