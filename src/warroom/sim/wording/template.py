@@ -91,7 +91,7 @@ class _Style(NamedTuple):
         return self.chosen[name]
 
 
-class _Reader(NamedTuple):
+class _TemplatePattern(NamedTuple):
     """A template as a pattern, and the slots of its groups."""
 
     pattern: re.Pattern[str]
@@ -119,7 +119,7 @@ class TextTemplate:
             raise ValueError(f"{end!r} closes nothing in {source!r}")
         self.slots = _slots(self.parts)
         self.required = _required(self.parts)
-        self._known_reader: _Reader | None = None
+        self._known_reader: _TemplatePattern | None = None
         self._literals = tuple(part for part in self.parts if isinstance(part, str))
 
     def _sequence(self, tokens: Iterator[str], closing: str) -> tuple[Parts, str]:
@@ -171,10 +171,10 @@ class TextTemplate:
             elif all(values.get(name) is not None for name in part.needs):
                 self._write(part.body, values, style, out)
 
-    def _reader(self) -> "_Reader":
+    def _reader(self) -> "_TemplatePattern":
         if self._known_reader is None:
             found: list[Slot] = []
-            self._known_reader = _Reader(re.compile(self._regex(self.parts, found)), tuple(found))
+            self._known_reader = _TemplatePattern(re.compile(self._regex(self.parts, found)), tuple(found))
         return self._known_reader
 
     def _regex(self, parts: Parts, found: list[Slot]) -> str:
