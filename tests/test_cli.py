@@ -339,7 +339,9 @@ def lines_of(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent"])
+@pytest.mark.parametrize(
+    "whole_group", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["terminal", "parent"]
+)
 def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     tmp_path: Path, uninterrupted: Path, whole_group: bool
 ) -> None:

@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from cases import some_of
 from warroom.core.env import Env
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
@@ -175,7 +176,7 @@ def _rendered(read: Callable[..., SeatReading], *arguments: str) -> str:  # type
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("split", Split)
+@pytest.mark.parametrize("split", some_of(Split, Split.TEST))
 def test_pages_and_readings_stay_short(tier: str, split: Split) -> None:
     for index, scenario in enumerate(SCENARIOS[::6]):
         env = fleet(scenario, tier, index, split)

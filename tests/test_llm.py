@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import tiny_env
+from cases import some_of
 from command import refused, run
 from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals, says
 from warroom.core.types import Message
@@ -529,7 +530,7 @@ def spent(folder: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("concurrency", some_of((1, 6), 6))
 def test_a_cap_on_tokens_is_never_passed_and_stops_only_where_nothing_fits(
     serve: Serve, tmp_path: Path, concurrency: int
 ) -> None:

@@ -85,7 +85,7 @@ def test_a_nano_makes_the_same_calls_behind_a_server_as_here(url: str, tmp_path:
 
 @pytest.mark.slow
 def test_four_seats_talk_with_a_server_as_with_the_model_itself(url: str, tmp_path: Path) -> None:
-    what = ["--env", "fleet", "--scenarios", "db_deadlock,rogue_deploy_bot", "--tiers", "easy,hard", "--seeds", "1"]
+    what = ["--env", "fleet", "--scenarios", "rogue_deploy_bot", "--tiers", "easy", "--seeds", "1"]
     nano = f"llm:{hf.WEIGHTS / 'nano'}"
     done = run("eval", *what, "--policies", nano, *NANO, "--base-url", url, "--out", tmp_path / "there")
     assert done.exit_code == 0, done.output

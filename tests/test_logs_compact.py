@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import some_of
 from renaming import renamed
 from warroom.core.env import Env
 from warroom.core.renderer import Vocab
@@ -51,7 +52,7 @@ def played(env: Env, name: str) -> Iterator[Seen]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", some_of(SCRIPTS, "expert", "random"))
 def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: str) -> None:
     words, replies = set(compact_vocab().words), set()
     for env in (*games("train"), *games("test"), *games("test", topology="drawn")):

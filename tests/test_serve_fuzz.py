@@ -174,7 +174,7 @@ def exchanges(env: str) -> st.SearchStrategy[list[tuple[int, Any]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("env", ENVS)
 def test_sessions_side_by_side_are_each_answered_as_if_alone(server: str, env: str) -> None:
-    @settings(max_examples=30, **BOUNDED)  # type: ignore[arg-type]
+    @settings(max_examples=12, **BOUNDED)  # type: ignore[arg-type]
     @given(exchanges(env), st.booleans())
     def law(sent: list[tuple[int, Any]], at_once: bool) -> None:
         with ExitStack() as stack:

@@ -7,12 +7,14 @@ from urllib.parse import quote
 
 import pytest
 
+import warroom
 from command import refused, run
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource, write_knowledge_base
 from warroom.episode import Episode
 from warroom.runs import read_episodes, read_record
 
+STALE = str(Path(warroom.__file__).parent / "envs" / "tickets" / "scenarios" / "stale.py")
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
 
 
@@ -99,7 +101,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
 
 @pytest.mark.slow
 def test_the_audit_takes_the_mode() -> None:
-    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", "core",
+    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", STALE,
                "--scripts", "1", "--workers", "1", "--json")  # fmt: skip
     found = json.loads(done.stdout)
     assert found["options"] == {"mode": "single"} and found["leaks"]["leaks"] == [] and done.exit_code == 0
