@@ -84,6 +84,7 @@ def test_a_system_under_other_names_is_the_same_system() -> None:
     assert own.names == on_topology(env, "logs/double_fault", own).incident.system.names
 
 
+@pytest.mark.slow
 def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
     row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
     assert row.valid and row.persists

@@ -210,6 +210,7 @@ def _page(sources: Sources, seat: str) -> str:
     return PageBuilder(sources).page(seat, 1, 12, Communication({seat: []}), None).render()
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer_in_any_order() -> None:
     for index, scenario in enumerate(("fleet/rogue_bystander", "fleet/cache_janitor_flush")):
         incident = fleet(scenario, "hard", index).incident

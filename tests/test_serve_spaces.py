@@ -105,6 +105,7 @@ def test_canaries_make_calls_that_count(spaces: Path, server: str, env: str) -> 
             assert any(not each.refused for each in told) == (name not in ("nonsense", "empty")), name
 
 
+@pytest.mark.slow
 def test_the_checks_see_a_server_that_reveals_the_truth(spaces: Path) -> None:
     with running(application(ServeOptions("logs", debug_truth=True))) as url:
         told = subject(spaces / "logs", url, tasks=1)

@@ -330,6 +330,7 @@ def test_an_error_of_a_teammate_stops_the_incident_is_told_to_all_and_raised() -
 # -- strangers -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_guards_of_every_server_stand_before_the_host() -> None:
     token = "correct-horse-battery"
     with hosting(incident("sre"), ServerAccess(token=token)) as host:

@@ -252,6 +252,7 @@ def test_no_interval_leaves_what_a_metric_can_be() -> None:
             assert -1.0 <= compared["difference"]["lo"] <= compared["difference"]["hi"] <= 1.0
 
 
+@pytest.mark.slow
 def test_no_number_of_the_summary_is_infinite_or_nan(tmp_path: Path) -> None:
     text = json.dumps(publish(played(tmp_path, plan(seeds=(0,)))))
     assert "NaN" not in text and "Infinity" not in text
@@ -306,6 +307,7 @@ def test_runs_without_a_common_incident_cannot_be_compared(tmp_path: Path) -> No
 # -- pictures and page --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
     publish(played(tmp_path, plan()))
     for name in PICTURES:

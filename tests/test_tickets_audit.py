@@ -101,6 +101,7 @@ def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
     assert scan.leaks == () and scan.texts > 100
 
 
+@pytest.mark.slow
 def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
     rows = run_certify(
         find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), split="test"

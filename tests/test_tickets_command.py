@@ -115,6 +115,7 @@ def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answ
     assert "needs the argument 'escalate'" in said and "Answered." in said
 
 
+@pytest.mark.slow
 def test_the_report_says_how_to_see_an_episode_with_the_options_of_its_run(kb: Path, tmp_path: Path) -> None:
     run("eval", *LITTLE[:2], *LITTLE[6:], "--kb", kb, "--mode", "single", "--out", tmp_path / "run")
     page = (tmp_path / "run" / "report.html").read_text()

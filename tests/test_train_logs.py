@@ -108,6 +108,7 @@ def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp
     assert episode.steps
 
 
+@pytest.mark.slow
 def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
     slots = compact_vocab().symbols
     shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "compact", 0), 4, slots, Random(0)), 32))
