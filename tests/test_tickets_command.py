@@ -14,7 +14,7 @@ from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource, wr
 from warroom.episode import Episode
 from warroom.runs import read_episodes, read_record
 
-STALE = str(Path(warroom.__file__).parent / "envs" / "tickets" / "scenarios" / "stale.py")
+STALE = Path(warroom.__file__).parent / "envs" / "tickets" / "scenarios" / "stale.py"
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
 
 
@@ -100,8 +100,10 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
 
 
 @pytest.mark.slow
-def test_the_audit_takes_the_mode() -> None:
-    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", STALE,
+def test_the_audit_takes_the_mode(tmp_path: Path) -> None:
+    scenario = tmp_path / "my_stale.py"
+    scenario.write_text(STALE.read_text())
+    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", scenario,
                "--scripts", "1", "--workers", "1", "--json")  # fmt: skip
     found = json.loads(done.stdout)
     assert found["options"] == {"mode": "single"} and found["leaks"]["leaks"] == [] and done.exit_code == 0
