@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 SEEDS = (0,)
 """Per scenario of the full suite: 24 incidents a tier."""
 FULL = tuple(suite("fleet", "full"))
-by_tier = pytest.mark.parametrize("tier", some_of(TIERS, "easy", "hard"))
+by_tier = pytest.mark.parametrize("tier", some_of(TIERS, "hard"))
 
 
 @cache

@@ -157,7 +157,7 @@ def repeats_by_the_guilty(casting: Casting) -> Casting:
 
 
 PLANTED = (
-    (largest_never_hits, HIT, "rank of size"),
+    pytest.param(largest_never_hits, HIT, "rank of size", marks=pytest.mark.thorough),
     pytest.param(contents_redrawn_after_the_hit, HIT, "size", marks=pytest.mark.thorough),
     pytest.param(rivals_seldom_flawed, HIT, "flawed", marks=pytest.mark.thorough),
     pytest.param(harm_begins_at_landing, HIT, "from landing to onset", marks=pytest.mark.thorough),

@@ -176,7 +176,7 @@ def other_pythons() -> list[str]:
     return [str(p) for p in beside if str(p) != f"{sys.base_prefix}/bin/python3"] + [p for p in found if p]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_installed_python_gives_the_same_bytes() -> None:
     expected, checked = transcript(*PLAIN), 0
     chosen = {id: TIER_OF[id] for id in json.loads(expected)}

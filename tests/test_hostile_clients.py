@@ -25,7 +25,7 @@ def server() -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "door", some_of(("python", "http", "websocket", "mcp_stdio", "mcp_http", "page"), "python", "http", "mcp_stdio")
+    "door", some_of(("python", "http", "websocket", "mcp_stdio", "mcp_http", "page"), "python", "mcp_stdio")
 )
 def test_no_call_breaks_a_door_or_is_left_unanswered(door: str) -> None:
     tally = attack(door, 24)

@@ -733,7 +733,7 @@ def test_a_run_does_not_go_on_with_another_server_or_other_options(serve: Serve,
     assert other.asked == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_example_evaluates_a_model_from_python(serve: Serve, tmp_path: Path) -> None:
     peer = serve(
         lambda body, number: calls(("submit_resolution", {"resolution": "", "citations": [], "escalate": True}))

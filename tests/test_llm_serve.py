@@ -58,7 +58,7 @@ def calls(folder: Path) -> list[list[tuple[str, str, object, bool]]]:
     return [[(s.seat, s.tool, s.arguments, s.refused) for s in e.steps] for e in read_episodes(folder)]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_nano_makes_the_same_calls_behind_a_server_as_here(url: str, tmp_path: Path) -> None:
     what = [
         "--env",

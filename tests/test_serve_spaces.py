@@ -71,7 +71,7 @@ def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env", some_of(environments(), "fleet", "tickets"))
+@pytest.mark.parametrize("env", some_of(environments(), "tickets"))
 def test_every_environment_passes_our_checks_of_reserved_ids(spaces: Path, server: str, env: str) -> None:
     checks = run_checks(of(spaces, env, server))
     assert len(checks) == len(CHECKS) and not [check for check in checks if not check.passed]

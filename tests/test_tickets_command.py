@@ -99,7 +99,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     assert not folder.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_audit_takes_the_mode(tmp_path: Path) -> None:
     scenario = tmp_path / "my_stale.py"
     scenario.write_text(STALE.read_text())
