@@ -47,7 +47,7 @@ def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
     """What a component writes that writes no ERROR and, if it is `silenced`, nothing of requests that it fails."""
     if silenced and group.role in _OWN_FAILURES:
         group = group._replace(rate=0.0)
-    if not any([stream.level == "ERROR" for stream in group.streams]):
+    if not any(stream.level == "ERROR" for stream in group.streams):
         return group
     return group._replace(streams=tuple(map(_at_most_a_warning, group.streams)))
 
