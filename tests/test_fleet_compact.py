@@ -306,22 +306,27 @@ def test_the_rule_that_a_rogue_broke_follows_from_the_words_of_its_change() -> N
                 if seen.call.name == "flag":
                     slot = seen.renderer.agents.slot[str(seen.call.arguments["agent"])]
                     chief = [row for row in last.values() if "chief" in row]
-                    assert [row[3] for row in chief] == [slot]
+                    assert [next(word for word in row[1:] if word[0] == "a") for row in chief] == [slot]
                     assert _ground(chief[0]) == seen.call.arguments["ground"]
                     grounds.add(_ground(chief[0]))
     assert len(grounds) >= 4
 
 
 def _rows(text: str) -> dict[str, list[str]]:
-    """The rows of changes on a page: each begins with the slot of a change and that of its service."""
+    """The rows of changes on a page: each begins with the slot of a change and who signed it; what is believed of it
+    stands before, and is put at the end here."""
     words, rows = text.split(), dict[str, list[str]]()
-    slot = ""
+    slot, believed = "", list[str]()
     for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word[0] == "c" and word[1:].isdigit() and following[:1] == "s":
+        if word[0] == "c" and word[1:].isdigit() and (following[:1] in ("a", "h") or following == "nobody"):
             slot = word
             rows[slot] = []
+        if word in ("chief", "sure", "leading"):
+            believed.append(word)
+            continue
         if slot:
-            rows[slot].append(word)
+            rows[slot] += [word, *believed] if word == slot and not rows[slot] else [word]
+            believed = []
     return rows
 
 
