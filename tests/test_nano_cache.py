@@ -1,0 +1,102 @@
+"""What a nano remembers of its conversations, and how it learns from its own play."""
+
+from random import Random
+
+import pytest
+import torch
+
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import Split, seed_of
+from warroom.envs import make
+from warroom.policies.generation import (
+    GenerationRequest,
+    LikelihoodQuery,
+    generate,
+    generate_on,
+    log_likelihoods,
+)
+from warroom.policies.hf import model_at
+from warroom.policies.lfm2_cache import Lfm2Reader, Memory
+from warroom.policies.model import HfModel
+from warroom.policies.names import WEIGHTS
+from warroom.scheduler import run_all
+from warroom.train.forks import Candidate, Fork, Forks, fork_loss
+from warroom.train.grpo import frozen_copy
+from warroom.train.own_play import Teaching
+
+
+def nano() -> HfModel:
+    """The fleet's under-trained start."""
+    return model_at(str(WEIGHTS / "nano-start"))
+
+
+def test_reading_in_pieces_of_any_length_is_reading_at_once() -> None:
+    rng, model = Random(0), nano().checkpoint.model
+    reader = Lfm2Reader(model)
+    whole = [[rng.randrange(6, 200) for _ in range(rng.randint(8, 60))] for _ in range(5)]
+    pairs = [(ids, rng.randint(1, len(ids) - 1)) for ids in whole]
+    with torch.inference_mode():
+        begun, _ = reader.read(
+            reader.batch([Memory() for _ in whole], 60), [i[:c] for i, c in zip(whole, cuts, strict=False)]
+        )
+        memories = [reader.memory(begun, row) for row in range(5)]
+        _, after = reader.read(reader.batch(memories, 60), [ids[cut:] for ids, cut in pairs])
+        for row, ids in enumerate(whole):
+            assert torch.allclose(after[row], model(input_ids=torch.tensor([ids])).logits[0, -1], atol=1e-4)
+
+
+def test_what_is_written_with_a_memory_is_what_is_written_without() -> None:
+    rng, player = Random(1), nano()
+    reader = player.reader
+    assert reader is not None
+    rows = [GenerationRequest([rng.randrange(6, 200) for _ in range(k)], 6, 0.0, Random(0)) for k in (5, 40, 90)]
+    memories = [Memory() for _ in rows]
+    plain = generate(player.checkpoint.model, rows, player.tokenizer.pad_token_id, player.checkpoint.ends)
+    assert generate_on(reader, rows, memories, player.checkpoint.ends) == plain
+    longer = [
+        GenerationRequest([*row.ids, *own, 9, 12], 6, 0.0, Random(0)) for row, own in zip(rows, plain, strict=False)
+    ]
+    again = generate(player.checkpoint.model, longer, player.tokenizer.pad_token_id, player.checkpoint.ends)
+    assert all(memory.length for memory in memories)
+    assert generate_on(reader, longer, memories, player.checkpoint.ends) == again
+
+
+@pytest.mark.slow
+def test_a_team_that_is_always_corrected_plays_as_the_expert() -> None:
+    """Labels, and the calls that are made of them, lose nothing: no incident goes worse than well."""
+    taught = Teaching("fleet", corrected=1.0).play(nano(), "easy", 3)
+    assert all(incident.score > 0.5 for incident in taught)
+    for incident in taught:
+        for one in incident.conversations:
+            assert len(one.ids) == len(one.weights)
+            assert 1.0 in one.weights
+
+
+@pytest.mark.slow
+def test_a_fork_leaves_the_incident_that_it_came_from_as_it_was() -> None:
+    player = nano()
+    learner = Forks(player, Teaching("fleet"), frozen_copy(player.checkpoint.model), ("sre",), forks=1, samples=1)
+    spec = EpisodeSpec("fleet/memory_leak", "easy", seed_of(Split.TRAIN, 5))
+    ((score, opened),) = run_all([learner._play(make(spec), "sre")])
+    before = opened[0].env.turn, opened[0].env.total
+    forks = learner._ends("sre", opened)
+    assert (opened[0].env.turn, opened[0].env.total) == before
+    assert all(len(fork.candidates) > 1 for fork in forks)
+    assert -1 <= score <= 1
+
+
+def test_a_fork_makes_the_call_that_ended_better_likelier() -> None:
+    model = frozen_copy(nano().checkpoint.model)
+    start = frozen_copy(model)
+    model.requires_grad_(True)
+    fork = Fork("sre", list(range(10, 40)), [Candidate([50, 1], 0.0), Candidate([60, 1], 1.0)])
+    query = LikelihoodQuery(fork.ids, [candidate.ids for candidate in fork.candidates])
+    ((worse, better),) = log_likelihoods(model, [query], 0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for _ in range(5):
+        optimizer.zero_grad()
+        torch.autograd.backward(fork_loss(model, start, fork, 0.1, 0.1))
+        optimizer.step()
+    ((now_worse, now_better),) = log_likelihoods(model, [query], 0)
+    assert now_better - now_worse > better - worse
+    assert now_better > better
