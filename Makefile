@@ -15,15 +15,15 @@ endef
 # hundred more, so that bytecode is written even where the environment asks for none.
 TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 
-# Steps of GRPO of the demo: minutes on two cores. Each demo gets a folder of its own.
-DEMO_STEPS ?= easy:4,medium:4,hard:4
+# Minutes of processor time that the demo learns for. Each demo gets a folder of its own.
+DEMO_MINUTES ?= 3
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: demo nano test test-fast test-thorough bench audit check lint format golden docs wheel clean
 
-demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
-	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
-	$(BIN)/warroom eval --policies random,heuristic,nano-warm,hf:$(DEMO)/model,expert,oracle --out $(DEMO)-eval --open
+demo: .venv/train  ## train an under-trained nano by DAgger, evaluate it beside scripts on unseen incidents, open what came out
+	$(BIN)/warroom train --model nano-start --method dagger --minutes $(DEMO_MINUTES) --rehearse 0 --out $(DEMO)
+	$(BIN)/warroom eval --policies heuristic,nano-start,hf:$(DEMO)/model,expert --out $(DEMO)-eval --open
 	@[ -n "$$CI" ] || $(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(DEMO)/learning_curve.png"
 
 nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO

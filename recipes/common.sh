@@ -21,16 +21,24 @@ warm_start() {
     ${QUICK:+--warm-steps 20} "$@"
 }
 
-# ship OUT [-ENV] ; puts OUT/warm and OUT/grpo/model where they ship with the package, under the environment's names
+# shipped_start OUT ; puts OUT/start where it ships with the package
+shipped_start() {
+  local shipped=src/warroom/policies/weights
+  if [ -n "$QUICK" ]; then shipped=$1/shipped; fi
+  rm -rf "$shipped/nano-start"
+  cp -R "$1/start" "$shipped/nano-start"
+}
+
+# ship OUT [-ENV] [METHOD] ; puts OUT/warm and OUT/METHOD/model where they ship with the package, under the environment's names
 ship() {
-  local out=$1 of=${2:-} shipped=src/warroom/policies/weights
+  local out=$1 of=${2:-} method=${3:-grpo} shipped=src/warroom/policies/weights
   if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
   mkdir -p "$shipped"
   rm -rf "$shipped/nano-warm$of" "$shipped/nano$of"
   cp -R "$out/warm" "$shipped/nano-warm$of"
-  cp -R "$out/grpo/model" "$shipped/nano$of"
+  cp -R "$out/$method/model" "$shipped/nano$of"
   # The card speaks of the run's folder; here the models are called by their names.
-  sed -i.bak -e "s#hf:$out/grpo/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e "s#\`$out/warm\`#\`nano-warm\`#g" -e 's/^# grpo$/# nano/' \
+  sed -i.bak -e "s#hf:$out/$method/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e "s#\`$out/warm\`#\`nano-warm\`#g" -e "s/^# $method\$/# nano/" \
     "$shipped/nano$of/README.md" && rm "$shipped/nano$of/README.md.bak"
   du -sh "$shipped"/*
 }

@@ -1,12 +1,24 @@
 #!/usr/bin/env bash
-# The nano's two sets of weights, from nothing: a warm start by imitation, then GRPO from it. Says what each took.
-# recipes/train_nano.sh [OUT] [SEED]; with QUICK=1 a trial of the recipe that leaves the shipped weights alone.
+# The nano's weights, from nothing: the fleet's by imitation, then DAgger; then those of tickets and of logs by their own
+# recipes. Says what each took.
+# recipes/train_nano.sh [OUT] [SEED]; with QUICK=1 a trial of the recipe that leaves the shipped weights alone; with
+# ONLY_FLEET=1 the fleet's alone. MINUTES are those of DAgger.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . recipes/common.sh
-out=${1:-runs/nano} seed=${2:-0}
+out=${1:-runs/nano} seed=${2:-0} minutes=${MINUTES:-6}
+if [ -n "$QUICK" ]; then minutes=0.05; fi
 
 warm_start "$out/warm" --seed "$seed"
-train "$out/grpo" --model "$out/warm" --seed "$seed" "${nano_grpo[@]}"
+# What `make demo` begins with: a quarter of the imitation, on purpose.
+short=(--warm-steps 140)
+if [ -n "$QUICK" ]; then short=(); fi
+warm_start "$out/start" --seed "$seed" ${short[@]+"${short[@]}"}
+train "$out/dagger" --model "$out/warm" --seed "$seed" --method dagger --minutes "$minutes"
 
-ship "$out"
+ship "$out" "" dagger
+shipped_start "$out"
+if [ -z "${ONLY_FLEET:-}" ]; then
+  recipes/train_nano_tickets.sh "$out-tickets" "$seed"
+  recipes/train_nano_logs.sh "$out-logs" "$seed"
+fi

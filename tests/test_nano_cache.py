@@ -36,9 +36,7 @@ def test_reading_in_pieces_of_any_length_is_reading_at_once() -> None:
     whole = [[rng.randrange(6, 200) for _ in range(rng.randint(8, 60))] for _ in range(5)]
     pairs = [(ids, rng.randint(1, len(ids) - 1)) for ids in whole]
     with torch.inference_mode():
-        begun, _ = reader.read(
-            reader.batch([Memory() for _ in whole], 60), [i[:c] for i, c in zip(whole, cuts, strict=False)]
-        )
+        begun, _ = reader.read(reader.batch([Memory() for _ in whole], 60), [ids[:cut] for ids, cut in pairs])
         memories = [reader.memory(begun, row) for row in range(5)]
         _, after = reader.read(reader.batch(memories, 60), [ids[cut:] for ids, cut in pairs])
         for row, ids in enumerate(whole):

@@ -14,7 +14,7 @@ from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
 from warroom.policies.manifest import warm_start_of
 from warroom.runs import SUMMARY, Record, read_record
-from warroom.train.config import LEARN, SIZE, WHAT, TrainConfig
+from warroom.train.config import DAGGER, FORKS, GRPO, LEARN, SIZE, WHAT, TrainConfig
 from warroom.train.steps import Row, TrainSummary, read_steps
 
 MODEL, CARD = "model", "README.md"
@@ -36,6 +36,7 @@ SHOWN = {
     "escalated_answerable": ("answerable, handed over %", 100, 1),
 }
 """Columns of the results: heading, scale and decimals."""
+METHODS = {GRPO: "GRPO", DAGGER: "DAgger (imitation of the expert in its own play)", FORKS: "forked acts"}
 PARAMETERS = tuple(
     name
     for name, declared in TrainConfig.declared().items()
@@ -149,7 +150,7 @@ def _opening(record: Record, summary: TrainSummary) -> str:
     seats = ", ".join(dict.fromkeys(config["seats"])) or "every seat"
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
-        f"A policy for the `{config['env']}` environment of Warroom, trained by GRPO from `{config['model']}` to "
+        f"A policy for the `{config['env']}` environment of Warroom, trained by {METHODS[config.get('method', GRPO)]} from `{config['model']}` to "
         f"{_training_profile(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"

@@ -130,10 +130,6 @@ class TrainConfig(Options):
         10.0, "minutes of processor time after which dagger and forks end; grpo ends with its curriculum", above=0,
         group=LEARN,
     )  # fmt: skip
-    leave_out: tuple[str, ...] = option(
-        (), "scenarios that dagger and forks leave out besides those held out, such as fleet/autoscaler_cost_cut",
-        group=PLAY,
-    )  # fmt: skip
     seed: int = option(0, "random seed of incidents and sampling; report the results of three seeds", group=LEARN)
     control: str | None = option(
         None,

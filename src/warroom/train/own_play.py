@@ -132,14 +132,12 @@ class Teaching:
     corrected: float = 0.5
     reading: float = 0.03
     seed: int = 0
-    left_out: frozenset[str] = frozenset()
-    """Scenarios that are left out of training besides the held-out ones."""
     played: int = field(default=0, init=False)
     """Incidents so far."""
 
     def incidents(self, tier: str, count: int) -> Iterator[EpisodeSpec]:
         """The next incidents of a tier of the training split."""
-        scenarios = [name for name in for_training(suite(self.env, "full")) if name not in self.left_out]
+        scenarios = for_training(suite(self.env, "full"))
         options: Options = env_spec(self.env).options.parse(env_spec(self.env).compact_options)
         for _ in range(count):
             rng = stream(self.seed, "own play", self.played)

@@ -39,7 +39,7 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     if environment.compact_vocab is None or config.renderer != "compact":
         raise ValueError(f"--method {config.method} trains models in the compact rendering; got {config.renderer}")
     player = load_player(config, model, tokenizer, "this run")
-    teaching = Teaching(config.env, seed=config.seed, left_out=frozenset(config.leave_out))
+    teaching = Teaching(config.env, seed=config.seed)
     if config.method == DAGGER:
         rare = environment.training_profile.rare_calls
         return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == "frozen")
