@@ -148,9 +148,10 @@ def _opening(record: Record, summary: TrainSummary) -> str:
         else ""
     )
     seats = ", ".join(dict.fromkeys(config["seats"])) or "every seat"
+    method = METHODS[config.get("method", GRPO)]  # runs of before this option were all of the first kind
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
-        f"A policy for the `{config['env']}` environment of Warroom, trained by {METHODS[config.get('method', GRPO)]} from `{config['model']}` to "
+        f"A policy for the `{config['env']}` environment of Warroom, trained by {method} from `{config['model']}` to "
         f"{_training_profile(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
