@@ -97,7 +97,7 @@ class Lfm2Reader:
         seen = places <= positions[:, None, :, None]
         hidden = inner.embed_tokens(ids)
         rotation = inner.rotary_emb(hidden, position_ids=positions)
-        attention, inputs = 0, []
+        attention, inputs = 0, list[Tensor]()
         for layer in inner.layers:
             normed = layer.operator_norm(hidden)
             if layer.is_attention_layer:

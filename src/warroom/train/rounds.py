@@ -18,9 +18,10 @@ from warroom.train.callbacks import FINISHED, Display
 from warroom.train.config import DAGGER, TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
-from warroom.train.grpo import frozen_copy, load_player
+from warroom.train.grpo import load_player
 from warroom.train.own_play import Teaching
 from warroom.train.steps import Row, RunSummary, StepLog, summarise
+from warroom.train.trainer import frozen_copy
 
 LEAST_SHARE = 0.05
 """Share of the learning rates that is left at the end; they fall in a line."""
