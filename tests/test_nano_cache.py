@@ -20,7 +20,7 @@ from warroom.policies.lfm2_cache import Lfm2Reader, Memory
 from warroom.policies.model import HfModel
 from warroom.policies.names import WEIGHTS
 from warroom.scheduler import run_all
-from warroom.train.forks import Candidate, Fork, Forks, fork_loss
+from warroom.train.forks import Fork, ForkedAct, Forks, fork_loss
 from warroom.train.own_play import Teaching
 from warroom.train.trainer import frozen_copy
 
@@ -87,7 +87,7 @@ def test_a_fork_makes_the_call_that_ended_better_likelier() -> None:
     model = frozen_copy(nano().checkpoint.model)
     start = frozen_copy(model)
     model.requires_grad_(True)
-    fork = Fork("sre", list(range(10, 40)), [Candidate([50, 1], 0.0), Candidate([60, 1], 1.0)])
+    fork = Fork("sre", list(range(10, 40)), [ForkedAct([50, 1], 0.0), ForkedAct([60, 1], 1.0)])
     query = LikelihoodQuery(fork.ids, [candidate.ids for candidate in fork.candidates])
     ((worse, better),) = log_likelihoods(model, [query], 0)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)

@@ -48,7 +48,7 @@ class OpenIncident(NamedTuple):
         return deepcopy(self, {id(thing): thing for thing in shared})
 
 
-class Candidate(NamedTuple):
+class ForkedAct(NamedTuple):
     """A way to go on from a fork."""
 
     ids: list[int]
@@ -63,7 +63,7 @@ class Fork(NamedTuple):
     seat: str
     ids: list[int]
     """The conversation before the call."""
-    candidates: list[Candidate]
+    candidates: list[ForkedAct]
 
     @property
     def tells(self) -> bool:
@@ -161,7 +161,7 @@ class Forks:
         plays = [self._go_on(state.copy(), seat, own) for state, ids in found for own in ids]
         scores = iter(run_all(plays))
         return [
-            Fork(seat, state.seats[seat].ids, [Candidate(own, next(scores)) for own in ids]) for state, ids in found
+            Fork(seat, state.seats[seat].ids, [ForkedAct(own, next(scores)) for own in ids]) for state, ids in found
         ]
 
     def _candidates(self, state: OpenIncident, seat: str) -> list[list[int]]:
@@ -193,7 +193,7 @@ class Forks:
         scores = [candidate.score for candidate in fork.candidates]
         self._rng.shuffle(scores)
         pairs = zip(fork.candidates, scores, strict=True)
-        return fork._replace(candidates=[Candidate(candidate.ids, score) for candidate, score in pairs])
+        return fork._replace(candidates=[ForkedAct(candidate.ids, score) for candidate, score in pairs])
 
     # -- learning ---------------------------------------------------------------------------------------
 

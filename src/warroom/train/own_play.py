@@ -50,7 +50,7 @@ def call_tokens(seat: HfPolicy, call: ToolCall) -> list[int]:
     return [*ids, seat.model.tokenizer.eos_token_id]
 
 
-class Span(NamedTuple):
+class WrittenSpan(NamedTuple):
     """What was written in one message, as places in the tokens of its conversation."""
 
     begin: int
@@ -66,7 +66,7 @@ class TaughtSeat(HfPolicy):
         """`corrected` is the chance that a call of the model that the expert would not make is not played."""
         super().__init__(model, draws.choice((0.0, 1.0)), brief, draws)
         self.teacher, self.corrected = teacher, corrected
-        self.spans: list[Span] = []
+        self.spans: list[WrittenSpan] = []
         self._wanted = brief.noop_call
         self._unread = Memory()
 
@@ -86,7 +86,7 @@ class TaughtSeat(HfPolicy):
         taught = written == wanted
         if not taught:
             self._contradict()
-        self.spans.append(Span(len(self.ids), len(self.ids) + len(written), taught))
+        self.spans.append(WrittenSpan(len(self.ids), len(self.ids) + len(written), taught))
         return super().parse_output(written)
 
     def _is_corrected(self, written: list[int]) -> bool:

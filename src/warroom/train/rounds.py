@@ -27,14 +27,14 @@ LEAST_SHARE = 0.05
 """Share of the learning rates that is left at the end; they fall in a line."""
 
 
-class Learner(Protocol):
+class RoundLearner(Protocol):
     """What a method does in a round."""
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, then learn with a share of the rates; returns the round's row but for step and seconds."""
 
 
-def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Learner:
+def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> RoundLearner:
     """The learner of the method that the configuration names; a `ValueError` where it cannot train this model."""
     environment = environments()[config.env]
     if environment.compact_vocab is None or config.renderer != "compact":
@@ -55,7 +55,7 @@ class Rounds:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self.log, self.rows = StepLog(folder), list[Row]()
 
-    def train(self, learner: Learner, *, clock: Callable[[], float] = time.process_time) -> None:
+    def train(self, learner: RoundLearner, *, clock: Callable[[], float] = time.process_time) -> None:
         """Learn until the minutes are used up, or until somebody asks to stop."""
         began, budget = clock(), 60 * self.config.minutes
         while (used := clock() - began) < budget and not self.interrupts.asked:

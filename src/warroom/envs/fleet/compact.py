@@ -21,7 +21,7 @@ from warroom.envs.compact import (
     grade_word,
     line_words,
 )
-from warroom.envs.fleet.compact_standing import Standing, what_is_left_out
+from warroom.envs.fleet.compact_standing import TeamStanding, what_is_left_out
 from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
 from warroom.envs.fleet.compact_words import (
     AGENT,
@@ -91,7 +91,7 @@ class FleetCompactRenderer(LineRenderer):
         self.people = Slots(PERSON, "people", *names)
         self.first = 0
         """Second of the seat's first page."""
-        self.standing = Standing(self.known)
+        self.standing = TeamStanding(self.known)
         self.fresh: list[str] = []
         """Numbers of this turn's readings."""
         self._concluded: dict[str, Conclusion] = {}

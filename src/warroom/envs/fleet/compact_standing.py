@@ -15,7 +15,7 @@ CALLED = "Done: escalate"
 """The answer to a Manager who called in owners."""
 
 
-class Standing:
+class TeamStanding:
     """What one seat counts from page to page."""
 
     def __init__(self, known: Knowledge) -> None:
