@@ -21,7 +21,13 @@ from warroom.envs.compact import (
     grade_word,
     line_words,
 )
-from warroom.envs.fleet.compact_standing import TeamStanding, what_is_left_out
+from warroom.envs.fleet.compact_standing import (
+    TeamStanding,
+    uncounted,
+    unread_charters,
+    unread_diffs,
+    what_is_left_out,
+)
 from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
 from warroom.envs.fleet.compact_words import (
     AGENT,
@@ -30,7 +36,6 @@ from warroom.envs.fleet.compact_words import (
     CALLS,
     CHANCES,
     CHANGE,
-    ERRORS,
     FATES,
     LINES,
     OPEN,
@@ -41,7 +46,6 @@ from warroom.envs.fleet.compact_words import (
     SAYS,
     SIZES,
     Slots,
-    fares,
     notice,
     plain_words,
 )
@@ -66,7 +70,6 @@ from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS
 from warroom.sim.log_search import LEVELS, LogMatches, parse_query
-from warroom.sim.overview import OverviewRow
 from warroom.sim.records import LedgerRow
 from warroom.sim.traces import CallReading, TraceReading
 from warroom.sim.wording.forms import clock
@@ -119,7 +122,7 @@ class FleetCompactRenderer(LineRenderer):
     def _page(self, page: FleetObservation) -> list[str]:
         out = [f"T{page.turn}", notice(page.answer or "")]
         if page.overview is not None:
-            out += self._overview(page.overview)
+            out += self.standing.overview(page.overview, self.slot)
         if page.health is not None:
             troubled = [row for row in page.health if row.state in ("degraded", "critical")]
             out += [word for row in troubled for word in (self.slot[row.service], row.state)] or ["calm"]
@@ -131,29 +134,6 @@ class FleetCompactRenderer(LineRenderer):
                 out += ["got", *self._named(reading.call)[:2]]
         self._told = {}
         return [word for word in [*out, *self._news()] if word]
-
-    def _overview(self, rows: tuple[OverviewRow, ...]) -> Iterator[str]:
-        """Services that are not well, most errors first: their kind, how they fare, which callees are in alarm too or
-        may be, and the caches in front."""
-        said = {row.service: fares(row) for row in sorted(rows, key=lambda row: -(row.errors or 0.0))}
-        firing = self.known.firing()
-        for service, words in said.items():
-            alarm = ["firing"] if service in firing else []
-            if words or alarm:
-                yield from [self.slot[service], self.known.kinds[service], *words, *alarm]
-                callees = self.known.callees(service)
-                below = [self.slot[callee] for callee in callees if callee in firing]
-                doubtful = [self.slot[callee] for callee in callees if callee not in firing and said[callee]]
-                yield from ["calls", *below] if below else []
-                yield from ["doubtful", *doubtful] if doubtful and alarm else []
-                caches = [self.slot[name] for name in sorted(self.known.places(service) - {service})] if alarm else []
-                yield from ["cache", *caches] if caches else []
-                callers = self.known.callers(service)[:1] if alarm and not below else []
-                yield from ["from", *[self.slot[caller] for caller in callers]] if callers else []
-        if self.standing.users_are_harmed(rows):
-            yield "users"
-        if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
-            yield "calm"
 
     def _named(self, call: ToolCall) -> list[str]:
         """A reading by its tool and its subject."""
@@ -236,9 +216,19 @@ class FleetCompactRenderer(LineRenderer):
 
     def _open(self) -> list[str]:
         """What the seat could read next and nobody has yet, the likeliest to tell first: diffs, charters, searches."""
-        named = {"developer": self._unread_diffs, "oversight": self._unread_charters, "sre": self._uncounted}
-        words = named[self.brief.seat]() if self.brief.seat in named else []
-        first = list(dict.fromkeys(words))[:OPEN]
+        words: list[str | None] = []
+        if self.brief.seat == "developer":
+            words = [self.changes.of(name) for name in unread_diffs(self.known, self._candidates())]
+        elif self.brief.seat == "oversight":
+            words = [self.agents.of(name) for name in unread_charters(self.known, self._candidates())]
+        elif self.brief.seat == "sre":
+            services = dict.fromkeys([service for service, _ in self.known.logs])
+            words = [
+                f"{self.slot[service]} {mechanism}"
+                for service in services
+                for mechanism in uncounted(self.known, service, self._symptoms(service))
+            ]
+        first = list(dict.fromkeys([word for word in words if word]))[:OPEN]
         return ["open", *first] if first else []
 
     def _candidates(self) -> list[SuspectChange]:
@@ -249,27 +239,6 @@ class FleetCompactRenderer(LineRenderer):
         if place not in self._concluded:
             self._concluded[place] = conclude(self.known, place)
         return self._concluded[place]
-
-    def _unread_diffs(self) -> list[str]:
-        found = [c for c in self._candidates() if c.effect is None and c.id not in self.known.contents]
-        found.sort(key=lambda candidate: candidate.weight <= NEGLIGIBLE)
-        return [slot for c in found if (slot := self.changes.of(f"CHG-{c.id}"))]
-
-    def _unread_charters(self) -> list[str]:
-        """Those of whoever signed, and those to which they refer."""
-        signers = [c.row.signer for c in self._candidates() if c.row is not None]
-        return [self.agents.slot[name] for name in signers if name in AGENTS and name not in self.known.charter_facts]
-
-    def _uncounted(self) -> list[str]:
-        """Failing resources of which lines tell, each with the service that wrote them, and whose lines nobody has
-        counted."""
-        out = []
-        for service in dict.fromkeys([service for service, _ in self.known.logs]):
-            counted = {" ".join(query.words) for where, query in self.known.logs if where == service}
-            for mechanism, words in self._symptoms(service).items():
-                if " ".join(parse_query(words).words) not in counted:
-                    out += [f"{self.slot[service]} {mechanism}"]
-        return out
 
     def _belief(self, candidate: SuspectChange, believed: Conclusion) -> Iterator[str]:
         """Whether it does most of those that may do what is seen, and how likely the likeliest is."""

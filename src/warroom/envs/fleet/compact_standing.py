@@ -1,12 +1,15 @@
 """How the team stands, in compact words: what a seat would have to count or to compare over several pages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from warroom.envs.fleet.compact_words import LEFT
+from warroom.envs.fleet.compact_words import ERRORS, LEFT, fares
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.expert_seat import USERS_WELL
+from warroom.envs.fleet.policies.inference import NEGLIGIBLE, SuspectChange
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ApprovalFacts, CharterFacts, ReadingFacts
+from warroom.sim.families import AGENTS
+from warroom.sim.log_search import parse_query
 from warroom.sim.overview import OverviewRow
 
 UNDONE = "done "
@@ -37,7 +40,30 @@ class TeamStanding:
         left = self.known.map.readings - readings
         yield LEFT[max(0, min(left, len(LEFT) - 1))]
 
-    def users_are_harmed(self, rows: Iterable[OverviewRow]) -> bool:
+    def overview(self, rows: Sequence[OverviewRow], slot: Mapping[str, str]) -> Iterator[str]:
+        """Services that are not well, most errors first: their kind, how they fare, which callees are in alarm too or
+        may be, and the caches in front."""
+        said = {row.service: fares(row) for row in sorted(rows, key=lambda row: -(row.errors or 0.0))}
+        firing = self.known.firing()
+        for service, words in said.items():
+            alarm = ["firing"] if service in firing else []
+            if words or alarm:
+                yield from [slot[service], self.known.kinds[service], *words, *alarm]
+                callees = self.known.callees(service)
+                below = [slot[callee] for callee in callees if callee in firing]
+                doubtful = [slot[callee] for callee in callees if callee not in firing and said[callee]]
+                yield from ["calls", *below] if below else []
+                yield from ["doubtful", *doubtful] if doubtful and alarm else []
+                caches = [slot[name] for name in sorted(self.known.places(service) - {service})] if alarm else []
+                yield from ["cache", *caches] if caches else []
+                callers = self.known.callers(service)[:1] if alarm and not below else []
+                yield from ["from", *[slot[caller] for caller in callers]] if callers else []
+        if self._users_are_harmed(rows):
+            yield "users"
+        if all((row.errors or 0.0) < ERRORS[0][0] for row in rows):
+            yield "calm"
+
+    def _users_are_harmed(self, rows: Iterable[OverviewRow]) -> bool:
         """Whether more requests of users fail than a service level allows."""
         entry = self.known.map.services[0].name
         return any(row.service == entry and (row.errors or 0.0) > USERS_WELL for row in rows)
@@ -53,3 +79,22 @@ def what_is_left_out(facts: ReadingFacts) -> Iterator[str]:
             yield from ("refers", facts.related_limit.other)
         if facts.named_hours is not None:
             yield from ("refers", "calendar")
+
+
+def unread_diffs(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
+    """Changes whose diffs nobody has read: those that can have done it first."""
+    found = [c for c in candidates if c.effect is None and c.id not in known.contents]
+    return [f"CHG-{c.id}" for c in sorted(found, key=lambda candidate: candidate.weight <= NEGLIGIBLE)]
+
+
+def unread_charters(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
+    """Agents that signed one of these changes, and whose charters nobody has read."""
+    signers = [c.row.signer for c in candidates if c.row is not None]
+    return [name for name in signers if name in AGENTS and name not in known.charter_facts]
+
+
+def uncounted(known: Knowledge, service: str, symptoms: Mapping[str, str]) -> list[str]:
+    """Failing resources of which lines of a service tell, and whose lines nobody has counted; `symptoms` are the words
+    that find such lines."""
+    counted = {query.words for where, query in known.logs if where == service}
+    return [mechanism for mechanism, words in symptoms.items() if parse_query(words).words not in counted]
