@@ -124,7 +124,8 @@ class ExpertSeat(ABC):
     @property
     def victim(self) -> str | None:
         """The place of the trouble: as alerts say, or as another seat has said."""
-        said = [m[1] for message in self.known.chat if (m := TROUBLE.search(message.text))]
+        found = [m[1] for message in self.known.chat if (m := TROUBLE.search(message.text))]
+        said = [place for place in found if place in self.known.kinds]
         return said[-1] if said else self.known.first_victim
 
     def is_repaired(self) -> bool:
@@ -135,7 +136,8 @@ class ExpertSeat(ABC):
     def second(self) -> str | None:
         """Another place that is in trouble of its own, as the SRE has said."""
         said = [TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
-        return said[-1][1] if said and len(said[-1]) > 1 else None
+        second = said[-1][1] if said and len(said[-1]) > 1 else None
+        return second if second in self.known.kinds else None
 
     def conclusion(self) -> Conclusion:
         """What the seat believes by now about the place of the trouble."""
@@ -148,6 +150,7 @@ class ExpertSeat(ABC):
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
         found = [m for message in self.known.chat if message.seat == "sre" and (m := CAUSE.search(message.text))]
+        found = [m for m in found if m[2] in self.known.kinds]
         return found[-1] if found else None
 
 
