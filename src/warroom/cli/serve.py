@@ -1,5 +1,6 @@
 """`warroom serve`."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -52,6 +53,8 @@ def serve_command(
     if page and workers > 1:
         raise ValueError(f"--page needs --workers 1, got {workers}: the page keeps its sessions in one process")
     access = access_of(host, allowed)
+    if page:
+        os.environ["ENABLE_WEB_INTERFACE"] = "false"  # OpenEnv's own page, whose library loads for seconds
     serving = heavy.http_server.ServeOptions(
         env, max_sessions, team, debug_truth, tasks_only, None if salt_file is None else str(salt_file), access,
         max_sessions_per_client,
