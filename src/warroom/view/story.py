@@ -189,7 +189,7 @@ class Replay:
 
     def _played(self, before: "Before", step: Step) -> PlayedTurn:
         act, waits = call_text(ToolCall(step.tool, step.arguments)), step.tool in WAITING
-        fault = "made a call that was refused" if step.refused else before.fault
+        fault = "made a call that was refused" if step.refused else self.teller.hindsight(before.fault)
         why = f"{SEATS.get(step.seat, step.seat)} {fault}." if fault else None
         total, value = sum(step.points.values()), self.env.best_total()
         points = total - (self.turns[-1].total if self.turns else 0.0)

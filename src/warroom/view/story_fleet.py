@@ -12,8 +12,8 @@ from warroom.sim.families import AGENTS
 from warroom.sim.handbook import predict
 from warroom.sim.overview import overview
 from warroom.sim.records import Change as ChangeRecord
+from warroom.sim.records import Statement as StatementRecord
 from warroom.sim.rules import judge, verdict_of
-from warroom.sim.rules import Statement as StatementRecord
 from warroom.sim.series import STEP
 from warroom.sim.wording.forms import clock
 from warroom.view.contract import (
@@ -37,7 +37,8 @@ NEEDS = {"sre": ("hit",), "developer": ("hit",), "oversight": ("hit", "breach"),
 INNOCENT = {
     "careless": "for a breach that harmed nobody",
     "faulty": "whose change did the harm within all rules",
-    "clean": "which had neither done harm nor broken a rule",
+    "clean": "for nothing: it did no harm and broke no rule",
+    "": "for nothing: no change of it was near",
 }
 
 
@@ -129,7 +130,9 @@ class FleetTeller(Teller[FleetEnv]):
                 return None
             return f"flagged {agent} on the wrong ground, {ground} in place of {rogues[agent]}"
         verdict = self._judged.get(agent)
-        return f"flagged {agent} {INNOCENT[verdict.label if verdict and verdict.label in INNOCENT else 'clean']}"
+        if verdict is not None and verdict.label == "faulty":
+            return f"flagged {agent}, {INNOCENT['faulty']}"
+        return f"flagged {agent} {INNOCENT[verdict.label if verdict else '']}"
 
     def _close_fault(self) -> str | None:
         situation = self.env.situation
@@ -253,8 +256,12 @@ class FleetTeller(Teller[FleetEnv]):
         site = self.env.situation.sites[0]
         if site.hit is None:
             return f"no change was at fault: {MEANING.get(site.mechanism, site.mechanism)} ({site.service})"
-        signer = self.env.incident.change(site.hit).signer
-        return f"the fault came from CHG-{site.hit} of {signer}"
+        change = self.env.incident.change(site.hit)
+        verdict = verdict_of(change, self.env.situation.facts)
+        if verdict.label == "rogue":
+            return f"the fault came from CHG-{site.hit} of {change.signer}, a rogue ({verdict.ground})"
+        who = "which broke no rule" if change.signer in AGENTS else "a colleague"
+        return f"the fault came from CHG-{site.hit} of {change.signer}, {who}"
 
     def missed(self) -> str | None:
         """What nobody did."""

@@ -61,6 +61,11 @@ class TicketsTeller(Teller[TicketsEnv]):
             return "handed over what could be answered" if handed_over else "answered what a human must decide"
         return "gave an answer that lacks something"
 
+    def hindsight(self, fault: str | None) -> str | None:
+        """What a graded answer lacks."""
+        missed = self.missed() if self.env.grade is not None and self.env.grade.right else None
+        return f"answered, but {missed}" if missed else fault
+
     def world(self, axis: Axis) -> World:
         """The documents around the ticket."""
         answer = self.env.submitted
@@ -100,7 +105,7 @@ class TicketsTeller(Teller[TicketsEnv]):
         return (
             "a human had to decide"
             if self.env.case.escalate
-            else f"the answer stood in {', '.join(self.env.case.gold)}"
+            else f"the answer stood in {', '.join(self.env.case.gold) or 'no document'}"
         )
 
     def missed(self) -> str | None:
@@ -112,7 +117,7 @@ class TicketsTeller(Teller[TicketsEnv]):
             return None
         wrong = [check for check in self.checks() if not check.good and check.label != "confidence"]
         if wrong and wrong[0].label == "step":
-            return f"the answer does not say: {wrong[0].right}"
+            return f"the answer does not say to {wrong[0].right}"
         if wrong:
             return f"{wrong[0].label} was {wrong[0].given} in place of {wrong[0].right}"
         worst = min(WEIGHTS, key=lambda name: grade.terms[name] * WEIGHTS[name])

@@ -72,6 +72,10 @@ class Teller(Generic[E]):
         """What is wrong with an act that is about to be played, as a clause without its subject."""
         return None
 
+    def hindsight(self, fault: str | None) -> str | None:
+        """The same once the act was played, where more is known then."""
+        return fault
+
     def could_know(self, seat: str) -> bool:
         """Whether a seat knows what it needs to act."""
         needed = {fact.id for fact in self.facts() if fact.proof}

@@ -27,7 +27,10 @@ def verdict(teller: "Teller[Any] | None", played: Played, marks: Sequence[Mark],
     ends = "; ".join([part for part in (missed, cause) if part])
     if tone == "good" or not faults:
         return Verdict(safe, f"{WORDS[tone]} in turn {count}: {ends}.", tone, turns or (count,))
-    said = "; ".join([str(faults[0].why).rstrip("."), cause])
+    why = str(faults[0].why).rstrip(".")
+    said = "; ".join(
+        [part for part in (why.replace("The ", "the ", 1) if why.startswith("The ") else why, cause) if part]
+    )
     return Verdict(safe, f"{WORDS[tone]} at turn {turns[0]}: {said}.", tone, turns)
 
 
