@@ -54,7 +54,7 @@ class Story(NamedTuple):
 
 def opaque_id(*parts: object) -> str:
     """Ten hex digits that tell nothing."""
-    return blake2b("\n".join(map(str, parts)).encode(), digest_size=5).hexdigest()
+    return blake2b("\n".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
 def incident_id(spec: EpisodeSpec) -> str:
