@@ -15,7 +15,7 @@ pytest.importorskip("httpx")
 
 import httpx
 
-from command import refused, refused_without
+from command import printed, refused, refused_without
 from live import running
 from warroom.core.errors import UnknownName
 from warroom.envs import environments, episode_spec, make
@@ -26,6 +26,7 @@ from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
 from warroom.view.live.seating import AllowedPolicies
 from warroom.view.live.server import Site, application
+from warroom.view.run_data import RunData
 
 Json = dict[str, Any]
 FLEET = "fleet/autoscaler_cost_cut"
@@ -89,13 +90,15 @@ class Visitor:
 
 
 @contextmanager
-def served(folder: Path, allowed: AllowedPolicies | None = None, **limits: int) -> Iterator[Visitor]:
+def served(
+    folder: Path, allowed: AllowedPolicies | None = None, run: RunData | None = None, **limits: int
+) -> Iterator[Visitor]:
     bundle = folder / "bundle"
     bundle.mkdir(exist_ok=True)
     for name in ("app.js", "app.css"):
         (bundle / name).write_text("/* built */")
     games = Games(Journal(folder / "games"), allowed or AllowedPolicies(), **limits)
-    with running(application(Site(games, bundle=bundle))) as url:
+    with running(application(Site(games, run, bundle=bundle))) as url:
         visitor = Visitor(url)
         with visitor.client:
             yield visitor
@@ -294,6 +297,50 @@ def test_a_person_takes_any_seat_at_any_call_and_nothing_else_is_a_branch(visito
     assert visitor.post("games", branch={"game": "a" * 16}, at=0, seats=seats).status == 404
 
 
+# -- recorded episodes ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
+    """A server that shows a run of two episodes."""
+    folder = tmp_path_factory.mktemp("recorded")
+    matrix = ("--scenarios", "single_crash", "--policies", "heuristic,expert", "--tiers", "easy", "--seeds", 1)
+    printed("eval", "--env", "logs", *matrix, "--workers", 1, "--out", folder / "run")
+    with served(folder, run=RunData.open(folder / "run")) as visitor:
+        yield visitor
+
+
+@pytest.mark.slow
+def test_a_run_is_served_as_the_file_of_the_viewer_has_it(recorded: Visitor) -> None:
+    rows = recorded.get("run").body["rows"]
+    assert [row["policy"] for row in rows] == ["heuristic", "expert"] and recorded.get("search").body["words"]
+    for row in rows:
+        episode, incident = (
+            recorded.get(f"{kind}/{row[of]}").body for kind, of in (("episodes", "id"), ("incidents", "incident"))
+        )
+        assert episode["incident"] == incident["id"] and episode["truth"]["total"] == row["total"]
+    assert [recorded.get(f"{kind}/nothing").status for kind in ("episodes", "incidents")] == [404, 404]
+
+
+@pytest.mark.slow
+def test_any_call_of_a_recorded_episode_is_a_place_to_take_a_seat(recorded: Visitor) -> None:
+    row = recorded.get("run").body["rows"][1]
+    for at in (0, 1, row["turns"] - 1):
+        seats = {"oncall": "expert"}
+        branch = recorded.post("games", branch={"episode": row["id"]}, at=at, seats=seats)
+        assert branch.status == 201 and branch.body["calls"] == at
+        assert recorded.move(branch.body)["result"]["total"] == pytest.approx(row["total"])
+    person = recorded.post("games", branch={"episode": row["id"]}, at=1, seats={"oncall": "person"}).body
+    assert person["phase"] == "person" and person["branched_from"] == {"source": row["id"], "at": 1}
+
+
+def test_without_a_run_there_is_none(visitor: Visitor) -> None:
+    assert [visitor.get(path).status for path in ("run", "search", "episodes/x", "incidents/x")] == [404] * 4
+    assert (
+        visitor.post("games", branch={"episode": "x"}, at=0, seats=dict.fromkeys(SEATS["logs"], "noop")).status == 404
+    )
+
+
 # -- who cannot play --------------------------------------------------------------------------------
 
 
@@ -339,7 +386,7 @@ def truths(env: str, scenario: str) -> list[str]:
     return [
         scenario,
         made.scenario.replace("_", " "),
-        '"truth"',
+        '"truth":{',
         "root cause",
         "rogue_",
         '"score":',
@@ -358,9 +405,14 @@ def test_no_byte_that_is_sent_before_the_end_tells_the_truth(tmp_path: Path, env
         while game["phase"] != "over":
             assert game["scenario"] is None and game["index"] is None and game["result"] is None
             assert all(entry["points"] is None for entry in game["log"])
+            replay = [visitor.get(f"games/{game['id']}/{part}") for part in ("episode", "incident")]
+            assert [answer.status for answer in replay] == ([403, 403] if person else [200, 200])
+            assert person or (replay[0].body["truth"], replay[0].body["world"]) == (None, None)
             sent = visitor.received
             game = visitor.act(game, noop.name, **noop.arguments) if person else visitor.move(game, "call")
         assert game["scenario"] in playable(env)
+        story = visitor.get(f"games/{game['id']}/episode").body
+        assert story["over"] and story["truth"]["scenario"] == game["scenario"] and story["truth"]["total"] is not None
         hidden = [scenario, game["scenario"], game["scenario"].partition("/")[2].replace("_", " ")]
         told = [word for word in [*truths(env, game["scenario"]), *hidden] if word in sent]
         assert not told, told

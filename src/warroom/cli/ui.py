@@ -3,6 +3,7 @@
 import sys
 import webbrowser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,11 +14,13 @@ from warroom.cli.api import connect, with_api
 from warroom.cli.listening import address, listen
 from warroom.cli.options import GamesFolder, ListenHost, ListenPort
 from warroom.cli.output import say
+from warroom.cli.progress import progress
 from warroom.core.words import split_list
 from warroom.policies.llm import ApiOptions, is_llm
 from warroom.view.live.games import Games
 from warroom.view.live.journal import Journal, usual_folder
 from warroom.view.live.seating import AllowedPolicies
+from warroom.view.run_data import RunData
 
 PORT = 7860
 
@@ -36,6 +39,9 @@ def ui_command(
         typer.Option(help="Policies to choose from, comma-separated. Default: all scripts and the shipped models."),
     ] = None,
     games: GamesFolder = None,
+    runs: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Run folder whose episodes the page shows as well.")
+    ] = None,
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
@@ -55,6 +61,7 @@ def ui_command(
     if access.public and (api is not None or served):
         raise ValueError("a public page takes no API key and no llm:MODEL: visitors would spend your money")
 
+    run = None if runs is None else _loaded(runs)
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.live_server
 
@@ -66,4 +73,12 @@ def ui_command(
 
         typed = access.is_loopback and not access.public
         kept = Games(Journal(games or usual_folder()), AllowedPolicies(names, typed, client))
-        page.serve(bound, page.Site(kept), ready, heavy.guard.guard(access))
+        page.serve(bound, page.Site(kept, run), ready, heavy.guard.guard(access))
+
+
+def _loaded(folder: Path) -> RunData:
+    """The run, with the stories of its episodes: they are worked out once, and kept in the folder."""
+    run = RunData.open(folder)
+    with progress("reading", len(run.ids)) as done:
+        run.load(done)
+    return run

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from threading import RLock, Thread
@@ -17,6 +17,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
 from warroom.episode import Episode, Step
 from warroom.session import Session
+from warroom.view.story import Story, episode_story, record_story
 from warroom.view.live.form import Slip, arguments_of, refusal_slip, tool_form
 from warroom.view.live.messages import (
     GameView,
@@ -149,6 +150,25 @@ class Game:
         seats = ",".join(f"{seat}={name}" for seat, name in self.setup.seats.items())
         with self._lock:
             return self.session.result(next(iter(names)) if len(names) == 1 else seats)
+
+    def story(self) -> Story:
+        """The game as the page replays it: with the truth once it is over, before that what seats were shown.
+
+        A `PermissionError` says that a person plays, who is not to see what others are shown.
+        """
+        if self.done:
+            return self._whole_story
+        if self.people:
+            raise PermissionError("this game is played by a person: it can be replayed once it is over")
+        with self._lock:
+            story = record_story(self.env, self.session.steps, id=self.id)
+        return Story(
+            replace(story.incident, id=self.id, name=f"Game {self.id}"), replace(story.episode, incident=self.id)
+        )
+
+    @cached_property
+    def _whole_story(self) -> Story:
+        return episode_story(self.episode, self.id)
 
     # -- what is done ---------------------------------------------------------------------------------
 

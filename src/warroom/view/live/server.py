@@ -8,6 +8,7 @@ import json
 import socket
 import sys
 import traceback
+from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -32,6 +33,7 @@ from warroom.view.live.games import (
     Busy,
     Games,
     NoGame,
+    branch_of_episode,
     branch_setup,
     playable,
     seats_of,
@@ -39,6 +41,7 @@ from warroom.view.live.games import (
 )
 from warroom.view.live.journal import Outrun
 from warroom.view.live.messages import GameView, Phase
+from warroom.view.run_data import RunData
 
 try:
     import uvicorn
@@ -77,6 +80,8 @@ class Site:
     """What a server offers, and whom it tells that it ends."""
 
     games: Games
+    run: RunData | None = None
+    """Recorded episodes that are shown beside the games."""
     frames: str = "'none'"
     """Sites that may show the page within theirs, as `frame-ancestors` takes them."""
     bundle: Path = BUNDLE
@@ -116,7 +121,7 @@ async def _options(site: Site, request: Request) -> Response:
             for name in allowed.envs
         ],
         "typed_models": allowed.allow_typed_models, "splits": [split.value for split in Split],
-        "max_index": RANDOM_INDEX - 1,
+        "max_index": RANDOM_INDEX - 1, "runs": site.run is not None, "shared": False,
     })  # fmt: skip
 
 
@@ -159,6 +164,28 @@ async def _stop(site: Site, request: Request) -> Response:
     return await _seen(game, _after(request))
 
 
+async def _story(site: Site, request: Request) -> Response:
+    game = await _found(site, request)
+    story = await asyncio.to_thread(game.story)
+    return JSONResponse(asdict(story.incident if request.url.path.endswith("incident") else story.episode))
+
+
+async def _run(site: Site, request: Request) -> Response:
+    run = _recorded(site)
+    found = run.search if request.url.path.endswith("search") else run.index
+    return JSONResponse(asdict(await asyncio.to_thread(found)))
+
+
+async def _episode(site: Site, request: Request) -> Response:
+    run, id, is_incident = _recorded(site), request.path_params["id"], "/incidents/" in request.url.path
+    named = (entry for entry in map(run.entry, run.ids) if entry.row["incident" if is_incident else "id"] == id)
+    entry = next(named, None)
+    if entry is None:
+        raise NoGame("the run has no such episode")
+    text = entry.incident if is_incident else entry.episode
+    return Response(b64decode(text), media_type="application/json", headers={"Content-Encoding": "gzip"})
+
+
 async def _events(site: Site, request: Request) -> Response:
     game = await _found(site, request)
     if len(site.streams) >= MAX_STREAMS:
@@ -177,6 +204,12 @@ ROUTES: dict[tuple[str, str], Callable[[Site, Request], Awaitable[Response]]] = 
     ("POST", "/api/games/{id}/move"): _move,
     ("POST", "/api/games/{id}/stop"): _stop,
     ("GET", "/api/games/{id}/events"): _events,
+    ("GET", "/api/games/{id}/episode"): _story,
+    ("GET", "/api/games/{id}/incident"): _story,
+    ("GET", "/api/run"): _run,
+    ("GET", "/api/search"): _run,
+    ("GET", "/api/episodes/{id}"): _episode,
+    ("GET", "/api/incidents/{id}"): _episode,
 }
 
 
@@ -201,7 +234,14 @@ def _route(
 def _refusal(error: Exception) -> Response:
     if isinstance(error, Slip):
         return JSONResponse({"detail": str(error), "fields": error.fields}, 422)
-    for kind, status in ((NoGame, 404), (Outrun, 409), (Busy, 503), (ValueError, 400), (NotInstalled, 400)):
+    for kind, status in (
+        (NoGame, 404),
+        (Outrun, 409),
+        (PermissionError, 403),
+        (Busy, 503),
+        (ValueError, 400),
+        (NotInstalled, 400),
+    ):
         if isinstance(error, kind):
             return JSONResponse({"detail": str(error)}, status)
     traceback.print_exception(error, file=sys.stderr)
@@ -259,8 +299,19 @@ def _created(site: Site, wish: Mapping[str, object]) -> Game:
 
 
 def _branch(site: Site, wish: Mapping[str, object]) -> Branch:
+    if "episode" in wish:
+        run, id = _recorded(site), _of(wish, "episode", str)
+        if id not in run.ids:
+            raise NoGame("the run has no such episode")
+        return branch_of_episode(id, run.episode(id))
     game = site.games.find(_of(wish, "game", str))
     return Branch(game.id, game.setup, game.calls)
+
+
+def _recorded(site: Site) -> RunData:
+    if site.run is None:
+        raise NoGame("this server shows no run: start it with --runs FOLDER")
+    return site.run
 
 
 async def _seen(game: Game, after: int, status: int = 200) -> Response:
