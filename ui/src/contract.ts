@@ -7,7 +7,6 @@ export interface RunIndex {
   readonly runs: readonly RunHead[];
   readonly notes: readonly string[];
   readonly rows: readonly Row[];
-  readonly titles: Readonly<Record<string, string>>;
 }
 
 export interface RunHead {
@@ -27,6 +26,7 @@ export interface Row {
   readonly attempt: number;
   readonly env: "fleet" | "logs" | "tickets";
   readonly scenario: string;
+  readonly title: string;
   readonly tier: string;
   readonly split: string;
   readonly seed: number;

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import sys
+from pathlib import Path
 
 from fastapi import FastAPI
 from uvicorn import Config, Server
@@ -23,14 +24,14 @@ SPARE = 256
 """Open files that a server needs besides its sessions."""
 
 
-def serve(serving: ServeOptions, port: int, workers: int, page: bool) -> None:
-    """Serve until Ctrl-C; a `ValueError` says which option cannot be."""
+def serve(serving: ServeOptions, port: int, workers: int, page: bool, games: Path | None = None) -> None:
+    """Serve until Ctrl-C; a `ValueError` says which option cannot be. `games` is the folder of the page's games."""
     serving.check()
     listening = listen(serving.access.host, port)
     listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
-    app = worker(heavy.page.page_for(serving)) if page else None
+    app = worker(heavy.page.page_for(serving, games)) if page else None
     say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
     if serving.hold_out.salt is not None:
         say(f"incidents are drawn under the salt of commitment {serving.hold_out.salt.commitment}")
@@ -57,7 +58,7 @@ def _run(config: Config, listening: socket.socket, paged: FastAPI | None) -> Non
         if config.workers > 1:
             Multiprocess(config, sockets=[listening]).run()
         elif paged is not None:
-            heavy.ui_server.UiServer(config, paged, ready=lambda: None).run(sockets=[listening])
+            heavy.live_server.PageServer(config, paged.state.site).run(sockets=[listening])
         else:
             Server(config).run(sockets=[listening])
 

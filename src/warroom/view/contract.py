@@ -427,6 +427,8 @@ class Row:
     attempt: int
     env: Environment
     scenario: str
+    title: str
+    """The scenario in words."""
     tier: str
     split: str
     seed: int
@@ -471,8 +473,6 @@ class RunIndex:
     runs: tuple[RunHead, ...]
     notes: tuple[str, ...]
     rows: tuple[Row, ...]
-    titles: dict[str, str]
-    """Scenarios in words, by id."""
 
 
 @dataclass(frozen=True, slots=True)

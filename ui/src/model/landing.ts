@@ -1,5 +1,5 @@
 // The landing page as tables: which rows are shown, pivoted into scenarios by policies, in which order.
-import type { Row, RunIndex, SearchIndex } from "../contract";
+import type { Row, SearchIndex } from "../contract";
 
 export const FILTERS = {
   "": { label: "All", keep: () => true },
@@ -29,7 +29,7 @@ export const mean = (values: readonly number[]): number =>
   values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
 
 /** A line for each scenario and tier, with the episodes of each policy. */
-export function pivot(index: RunIndex, rows: readonly Row[]): Line[] {
+export function pivot(rows: readonly Row[]): Line[] {
   const groups = Map.groupBy(rows, (row) => `${row.scenario}|${row.tier}`);
   return [...groups].map(([key, group]) => {
     const first = group[0];
@@ -37,7 +37,7 @@ export function pivot(index: RunIndex, rows: readonly Row[]): Line[] {
     const means = [...cells.values()].map((cell) => mean(cell.map((row) => row.score)));
     return {
       key,
-      title: (first && index.titles[first.scenario]) ?? first?.scenario ?? "",
+      title: first?.title ?? "",
       detail: [first?.env, first?.tier].join(" · "),
       cells,
       gap: means.length ? Math.max(...means) - Math.min(...means) : 0,

@@ -155,9 +155,7 @@ class LogsEnv(BaseLogsEnv):
         response = self.response
         left = oracle.turns_left(self.incident, response.in_force, response.second, response.security_at)
         kinds = {"severity_right": "severity", "root_right": "root", "team_right": "team"}
-        slots = {
-            name: self.max_declarations(kind) - len(self.declared_values[kind]) for name, kind in kinds.items()
-        }
+        slots = {name: self.max_declarations(kind) - len(self.declared_values[kind]) for name, kind in kinds.items()}
         events = dict(self.events)
         for event in oracle.declarations(self.incident):
             if event not in events and slots[event.name] > 0:

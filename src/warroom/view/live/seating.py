@@ -1,15 +1,17 @@
-"""Who may sit where: the policies that the page offers, and why one of them cannot play."""
+"""Who may sit where: the policies that the page offers, how they join a game, and why one of them cannot play."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from warroom.core.conversation import Conversation
 from warroom.core.env import Env
-from warroom.core.errors import UnknownName
+from warroom.core.errors import UnknownName, first_line
 from warroom.core.late import LateModule
 from warroom.core.policy import Policy
+from warroom.core.types import Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies import hf, policy_names, policy_set
 from warroom.policies.llm import PREFIX, is_llm
@@ -24,8 +26,6 @@ PERSON = "person"
 """The name of whoever looks at the page, where policies have theirs."""
 TERMINAL = "human"
 """A person at the terminal, which a page has no use for."""
-LONGEST_REASON = 300
-"""Characters of a reason that is shown."""
 _MODEL = Lock()
 
 
@@ -40,7 +40,7 @@ class AllowedPolicies:
     client: "LLMClient | None" = None
     """What models behind a server play through."""
     envs: tuple[str, ...] = field(default_factory=lambda: tuple(environments()))
-    """The environments that may be chosen; an incident of the first lies on the table."""
+    """The environments that may be chosen."""
 
     def __post_init__(self) -> None:
         """Refuse a name that no environment knows and that means no model, and environments that there are not."""
@@ -49,8 +49,8 @@ class AllowedPolicies:
                 raise UnknownName("environment", env, environments())
         known = {name for env in environments() for name in policy_names(env)} - {TERMINAL}
         for name in self.policies or ():
-            if name not in known and not is_model(name):
-                raise UnknownName("policy", name, [*known, hf.PREFIX + "PATH", PREFIX + "MODEL"])
+            if name not in known and not is_model(name) and not is_file(name):
+                raise UnknownName("policy", name, [*known, hf.PREFIX + "PATH", PREFIX + "MODEL", "FILE.py:CLASS"])
 
     def names(self, env: str) -> list[str]:
         """The names for a seat of `env`: scripts first, then models, then a person."""
@@ -61,8 +61,6 @@ class AllowedPolicies:
 
     def check(self, env: str, name: str) -> None:
         """Refuse what is neither offered nor a model that may be typed."""
-        if env not in self.envs:
-            raise UnknownName("environment", env, self.envs)
         if name not in self.names(env) and not (self.allow_typed_models and name.startswith((hf.PREFIX, PREFIX))):
             raise UnknownName("policy", name, self.names(env))
 
@@ -72,9 +70,9 @@ def is_model(name: str) -> bool:
     return hf.is_model(name) or is_llm(name)
 
 
-def model_names(names: Collection[str]) -> list[str]:
-    """Those of the names that may take time."""
-    return [name for name in dict.fromkeys(names) if is_model(name)]
+def is_file(name: str) -> bool:
+    """Whether a policy's name means a class or function of a Python file."""
+    return ".py:" in name
 
 
 def model_lock(name: str) -> AbstractContextManager[object]:
@@ -82,22 +80,26 @@ def model_lock(name: str) -> AbstractContextManager[object]:
     return _MODEL if hf.is_model(name) else nullcontext()
 
 
-def load_policies(
-    env: Env, names: Mapping[str, str], client: "LLMClient | None" = None
-) -> tuple[dict[str, Policy], dict[str, str]]:
-    """A fresh policy by seat, and by seat the reason why its model cannot play. Loads models; persons have none."""
-    policies, reasons = dict[str, Policy](), dict[str, str]()
+class Seated(NamedTuple):
+    """Who came to the seats of a game."""
+
+    policies: dict[str, Policy]
+    reasons: dict[str, str]
+    """By seat, why its policy cannot play."""
+
+
+def seat_policies(env: Env, names: Mapping[str, str], client: "LLMClient | None" = None) -> Seated:
+    """A fresh policy by seat. Loads models; persons have none."""
+    seated = Seated({}, {})
     for seat, name in names.items():
         if name == PERSON:
             continue
         try:
             with model_lock(name):
-                policies[seat] = _policy(env, seat, name, client)
-        except Exception as error:  # a folder of weights may raise whatever its libraries raise
-            if not is_model(name):
-                raise
-            reasons[seat] = error_summary(error)
-    return policies, reasons
+                seated.policies[seat] = _policy(env, seat, name, client)
+        except Exception as error:  # weights, servers and files of users raise whatever they like
+            seated.reasons[seat] = first_line(error)
+    return seated
 
 
 def _policy(env: Env, seat: str, name: str, client: "LLMClient | None") -> Policy:
@@ -108,7 +110,20 @@ def _policy(env: Env, seat: str, name: str, client: "LLMClient | None") -> Polic
     return policy_set(env.name, name, client).seat(env, seat)
 
 
-def error_summary(error: Exception) -> str:
-    """The first line of an error, for whoever looks at the page."""
-    text = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+@runtime_checkable
+class Conversing(Protocol):
+    """A policy that is a model: what it saw and did is its conversation."""
+
+    conversation: Conversation
+
+
+def catch_up(policy: Policy, observation: Observation, call: ToolCall) -> None:
+    """Let a policy see what its seat was shown and what the seat did then, without asking it to play.
+
+    A model reads it as its own conversation; a script draws its conclusions, and what it would have done is dropped.
+    """
+    if isinstance(policy, Conversing):
+        policy.conversation.add_observation(observation)
+        policy.conversation.call(*policy.conversation.renderer.format_call(call))
+    else:
+        policy.act(observation)
