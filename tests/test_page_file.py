@@ -165,6 +165,18 @@ def test_no_text_of_an_episode_is_markup_in_the_file(tmp_path: Path) -> None:
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", text)
 
 
+def test_kept_stories_that_somebody_forged_are_no_markup(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "mine", [played("noop")])
+    first = page_text(RunData.open(folder))
+    entry = json.loads((folder / STORIES).read_text())
+    for forged in (
+        {"episode": "</script><script>alert(1)</script>"}, {"incident": 7}, {"row": entry["row"] | {"id": "<b>"}},
+        {"row": {}}, {"words": None},
+    ):  # fmt: skip
+        (folder / STORIES).write_text(json.dumps(entry | forged) + "\n")
+        assert page_text(RunData.open(folder)) == first
+
+
 def test_without_a_bundle_the_command_says_how_to_build_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from test_recorded import FAULTS, shelve
 from warroom.core.env import Env
-from warroom.core.scene import STATES, Edge, Node, Scene
+from warroom.core.scene import STATES, Edge, Scene
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, make

@@ -160,10 +160,11 @@ def test_the_record_of_a_running_incident_holds_nothing_that_no_seat_was_shown(s
     assert story.episode.truth is None and story.episode.world is None
     assert not session.done and story.episode.over is False
     allowed = "\n".join([
-        *[part for step in session.steps for part in (step.observation, step.result, step.tool, json.dumps(step.arguments))],
-        *[session.env.brief(seat).render() for seat in session.env.SEATS], getattr(getattr(session.env, "case", None), "text", ""),
-        *session.env.allowed_values.get("service", ()), *session.env.SEATS, session.env.name, "minute turn gateway service db cache queue",
-        "sre backend dba security",
+        *[text for step in session.steps for text in (step.observation, step.result, step.tool)],
+        *[json.dumps(step.arguments) for step in session.steps],
+        *[session.env.brief(seat).render() for seat in session.env.SEATS],
+        getattr(getattr(session.env, "case", None), "text", ""), *session.env.allowed_values.get("service", ()),
+        *session.env.SEATS, session.env.name, "minute turn gateway service db cache queue sre backend dba security",
     ])  # fmt: skip
     ids = {story.incident.id, story.episode.id, story.incident.name, *[turn.path for turn in story.episode.turns]}
     for text in texts([to_json(part) for part in story]):

@@ -140,7 +140,7 @@ def _call(env: Env, n: int, step: Step) -> Call:
 
 
 def episode_story(played: Played, id: str = "") -> Story:
-    """A finished episode with its world and its truth; a `ReplayMismatch` names the first call that goes another way."""
+    """A finished episode with its world and its truth; a `ReplayMismatch` names the first call that differs."""
     replay = Replay(played)
     for number, step in enumerate(played.steps):
         replay.play(number, step)
