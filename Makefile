@@ -19,7 +19,7 @@ TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --num
 DEMO_STEPS ?= easy:4,medium:4,hard:4
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo nano test test-fast test-thorough bench audit check lint format golden docs clean
+.PHONY: demo nano ui test test-fast test-thorough bench audit check lint format golden docs clean
 
 demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
@@ -29,7 +29,8 @@ demo: .venv/train  ## train the nano from its warm start, evaluate it beside scr
 nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO
 	recipes/train_nano.sh
 
-test: .venv/dev  ## the suite
+test: .venv/dev  ## the suite; without the npm registry the tests of the page are skipped, and say why
+	-@$(BIN)/python ui/bundle.py
 	$(TEST) -m "not thorough"
 
 test-fast: .venv/dev  ## the suite without its slow tests
@@ -53,10 +54,15 @@ lint: .venv/dev  ## format, lint and types, without tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	MYPY_NUM_WORKERS=2 $(BIN)/mypy
+	$(BIN)/python ui/bundle.py check
+	$(BIN)/python ui/bundle.py test
 
 format: .venv/dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+ui: .venv/dev  ## bundle the page again, after a change of its sources
+	$(BIN)/python ui/bundle.py
 
 golden: .venv/dev  ## rewrite the golden transcripts; read the diff before committing it
 	$(BIN)/python -m pytest tests/test_golden.py --rewrite-golden
@@ -65,20 +71,20 @@ docs: .venv/dev  ## rewrite docs/environments.md from the code
 	$(BIN)/python recipes/environments_doc.py docs/environments.md
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv build dist src/*.egg-info ui/node_modules src/warroom/view/bundle
 
 .venv/bin/python:
 	@"$(PYTHON)" -c '$(FITS)' || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found on the path. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 
-.venv/train: .venv/bin/python pyproject.toml constraints.txt
+.venv/train: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,train)
 	@touch $@ .venv/plots
 
-.venv/plots: .venv/bin/python pyproject.toml constraints.txt
+.venv/plots: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,plots)
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml constraints.txt
+.venv/dev: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,dev)
 	@touch $@ .venv/plots .venv/train

@@ -43,7 +43,9 @@ def _code() -> str:
 
 def digest_of(played: Played, replay: bool) -> str:
     """Under what an episode's entry is kept."""
-    return blake2b(f"{_code()} {replay} {played.to_json()}".encode(), digest_size=12).hexdigest()
+    return blake2b(
+        f"{_code()} {replay} {played.to_json()}".encode("utf-8", "surrogatepass"), digest_size=12
+    ).hexdigest()
 
 
 def read_cache(folder: Path) -> dict[str, Entry]:
