@@ -166,7 +166,7 @@ async def _move(site: Site, request: Request) -> Response:
     check_choice("until", until, [*PlayUntil])
     check_range("pace", pace, 0, MAX_PACE)
     site.games.check_room()
-    await asyncio.to_thread(game.move, PlayUntil(until), float(pace))
+    await asyncio.to_thread(game.move, PlayUntil(str(until)), float(pace))
     return await _settled(game, before)
 
 
