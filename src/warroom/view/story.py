@@ -3,7 +3,6 @@
 import dataclasses
 import re
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import groupby
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from warroom.envs.logs.env import LogsEnv
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.episode import Episode as Played
 from warroom.episode import Step
-from warroom.runs import ReplayMismatch
+from warroom.runs import ReplayMismatch, episode_id, opaque_id
 from warroom.view.contract import (
     CONTRACT,
     Axis,
@@ -50,11 +49,6 @@ class Story(NamedTuple):
 
     incident: Incident
     episode: Episode
-
-
-def opaque_id(*parts: object) -> str:
-    """Ten hex digits that tell nothing."""
-    return blake2b("\n".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
 def incident_id(spec: EpisodeSpec) -> str:
@@ -99,7 +93,7 @@ def _incident(env: Env, teller: Teller[Any]) -> Incident:
 
 
 def _episode(env: Env, policy: str, id: str, turns: tuple[Turn, ...], axis: Axis) -> Episode:
-    name = id or opaque_id(env.spec, policy)
+    name = id or episode_id(env.spec, policy)
     return Episode(CONTRACT, name, incident_id(env.spec), env.name, policy, env.done, axis, turns, None, None)  # type: ignore[arg-type]
 
 
