@@ -304,6 +304,16 @@ def test_the_worst_episodes_of_a_report_lead_to_their_place_in_the_file(tmp_path
     assert leads and {f"episode-{id}" for id in leads} <= set(blobs((folder / "viewer.html").read_text()))
 
 
+def test_the_colours_of_reports_are_those_of_the_page() -> None:
+    token = re.compile(r"^ *(--[\w-]+: light-dark\(.*?\));$", re.MULTILINE)
+    root = Path(__file__).parents[1]
+    tokens, report = (
+        set(token.findall((root / path).read_text()))
+        for path in ("ui/src/styles/tokens.css", "src/warroom/evals/report.html.jinja")
+    )
+    assert report and report <= tokens
+
+
 def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "page.html.part").mkdir()
     code, said = run(folder, "--out", tmp_path / "page.html", "--policy", "heuristic")
