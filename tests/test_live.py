@@ -22,11 +22,13 @@ from warroom.envs import environments, episode_spec, make
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.view.live.form import Slip, arguments_of, tool_form
+from warroom.view.live.game import Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
 from warroom.view.live.seating import AllowedPolicies
 from warroom.view.live.server import Site, application
 from warroom.view.run_data import RunData
+from warroom.view.story import incident_id
 
 Json = dict[str, Any]
 FLEET = "fleet/autoscaler_cost_cut"
@@ -45,8 +47,8 @@ class Answer(NamedTuple):
 class Visitor:
     """Whoever talks to the server, and every byte that it was sent."""
 
-    def __init__(self, url: str) -> None:
-        self.client, self.received = httpx.Client(base_url=url, timeout=60), ""
+    def __init__(self, url: str, games: Games) -> None:
+        self.client, self.received, self.games = httpx.Client(base_url=url, timeout=60), "", games
 
     def get(self, path: str) -> Answer:
         return self._answer(self.client.get(f"api/{path}"))
@@ -99,7 +101,7 @@ def served(
         (bundle / name).write_text("/* built */")
     games = Games(Journal(folder / "games"), allowed or AllowedPolicies(), **limits)
     with running(application(Site(games, run, bundle=bundle))) as url:
-        visitor = Visitor(url)
+        visitor = Visitor(url, games)
         with visitor.client:
             yield visitor
 
@@ -261,8 +263,6 @@ def test_games_beyond_the_limits_leave_memory_first_and_the_disk_last(tmp_path: 
     folder = tmp_path / "games"
     games = Games(Journal(folder, max_files=3), AllowedPolicies(), max_in_memory=2)
     spec = episode_spec("logs/single_crash", "easy", 0)
-    from warroom.view.live.game import Setup
-
     made = [games.create(Setup(spec, {"oncall": "noop"})) for _ in range(4)]
     assert len(games) == 2 and len(list(folder.glob("*.jsonl"))) == 3
     assert games.find(made[1].id).id == made[1].id and games.find(made[1].id) is not made[1]
@@ -380,42 +380,31 @@ def test_what_is_offered_may_be_narrowed_and_typing_forbidden() -> None:
 # -- the truth --------------------------------------------------------------------------------------
 
 
-def truths(env: str, scenario: str) -> list[str]:
-    """Words that only the truth has: its keys and verdicts, and the scenario's own name and story."""
-    made = make(episode_spec(scenario, "hard", 1_000_000_003))
-    return [
-        scenario,
-        made.scenario.replace("_", " "),
-        '"truth":{',
-        "root cause",
-        "rogue_",
-        '"score":',
-        '"total":',
-        "decoy",
-    ]
+HIDDEN = ('"truth":{', '"score":', '"total":', "root cause", "rogue_", "decoy", "mechanism")
+"""Words that only the truth has."""
 
 
 @pytest.mark.parametrize("env", list(SEATS))
 @pytest.mark.parametrize("person", [False, True])
 def test_no_byte_that_is_sent_before_the_end_tells_the_truth(tmp_path: Path, env: str, person: bool) -> None:
-    scenario = playable(env)[0]
+    spec = episode_spec(playable(env)[0], "hard", 1_000_000_003)
+    players = dict.fromkeys(SEATS[env], "expert") | ({SEATS[env][0]: "person"} if person else {})
+    noop = make(spec).brief(SEATS[env][0]).noop_call
     with served(tmp_path) as visitor:
-        game = visitor.begin(None, env=env, **({SEATS[env][0]: "person"} if person else {}))
-        noop = make(episode_spec(scenario, "hard", 0)).brief(SEATS[env][0]).noop_call
+        id = visitor.games.create(Setup(spec, players, surprise=True)).id
+        game = visitor.settled(visitor.get(f"games/{id}").body)
         while game["phase"] != "over":
             assert game["scenario"] is None and game["index"] is None and game["result"] is None
             assert all(entry["points"] is None for entry in game["log"])
-            replay = [visitor.get(f"games/{game['id']}/{part}") for part in ("episode", "incident")]
+            replay = [visitor.get(f"games/{id}/{part}") for part in ("episode", "incident")]
             assert [answer.status for answer in replay] == ([403, 403] if person else [200, 200])
             assert person or (replay[0].body["truth"], replay[0].body["world"]) == (None, None)
             sent = visitor.received
-            game = visitor.act(game, noop.name, **noop.arguments) if person else visitor.move(game, "call")
-        assert game["scenario"] in playable(env)
-        story = visitor.get(f"games/{game['id']}/episode").body
-        assert story["over"] and story["truth"]["scenario"] == game["scenario"] and story["truth"]["total"] is not None
-        hidden = [scenario, game["scenario"], game["scenario"].partition("/")[2].replace("_", " ")]
-        told = [word for word in [*truths(env, game["scenario"]), *hidden] if word in sent]
-        assert not told, told
+            game = visitor.act(game, noop.name, **noop.arguments) if person else visitor.move(game, "turn")
+        story = visitor.get(f"games/{id}/episode").body
+        assert game["scenario"] == story["truth"]["scenario"] == spec.scenario
+        told = [word for word in (*HIDDEN, spec.scenario, spec.name, incident_id(spec)) if word in sent]
+        assert sent and not told, told
 
 
 # -- what is refused --------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def page_for(serving: ServeOptions, games: Path | None = None) -> Mount:
 
     def mount(app: FastAPI, path: str) -> None:
         allowed = AllowedPolicies(allow_typed_models=False, envs=serving.names)
-        site = Site(Games(Journal(games or usual_folder()), allowed), HUB if serving.access.public else "'none'")
+        site = Site(Games(Journal(games or usual_folder()), allowed), frames=HUB if serving.access.public else "'none'")
         app.mount(path, application(site))
         app.state.site = site
 

@@ -11,6 +11,7 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
+from warroom.cli.joining import seat_for_page
 from warroom.cli.listening import address, listen
 from warroom.cli.options import GamesFolder, ListenHost, ListenPort
 from warroom.cli.output import say
@@ -73,7 +74,7 @@ def ui_command(
 
         typed = access.is_loopback and not access.public
         kept = Games(Journal(games or usual_folder()), AllowedPolicies(names, typed, client))
-        page.serve(bound, page.Site(kept, run), ready, heavy.guard.guard(access))
+        page.serve(bound, page.Site(kept, run, seat_for_page if typed else None), ready, heavy.guard.guard(access))
 
 
 def _loaded(folder: Path) -> RunData:

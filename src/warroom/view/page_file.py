@@ -47,10 +47,10 @@ class Bundle(NamedTuple):
     style: str
 
 
-def read_bundle(folder: Path = BUNDLE) -> Bundle:
+def read_bundle(folder: Path | None = None) -> Bundle:
     """The built page; a `ValueError` says how to build it."""
     try:
-        return Bundle(*[(folder / name).read_text(encoding="utf-8") for name in ("app.js", "app.css")])
+        return Bundle(*[((folder or BUNDLE) / name).read_text(encoding="utf-8") for name in ("app.js", "app.css")])
     except OSError as error:
         raise ValueError(
             f"the page's script is not built ({error.filename} is missing): run make ui in a checkout, or install the "

@@ -1,7 +1,7 @@
 """A run as the page shows it: the landing page, search, and each episode by its id."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from warroom.core.errors import UnknownName
@@ -17,7 +17,7 @@ from warroom.runs import (
     read_record,
 )
 from warroom.view.contract import CONTRACT, Row, RunHead, RunIndex, SearchIndex
-from warroom.view.contract_json import packed
+from warroom.view.contract_json import packed, to_json
 from warroom.view.search import search_index, words_of
 from warroom.view.story import Story, episode_story, opaque_id, recorded_story
 from warroom.view.story_cache import Entry, digest_of, read_cache, write_cache
@@ -98,6 +98,8 @@ class RunData:
         self.sources, self.replay, self.page_folder = sources, replay, page_folder
         self._kept = {source.folder: read_cache(source.folder) for source in sources}
         self._entries: dict[str, Entry] = {}
+        self._incidents: dict[str, str] = {}
+        """Packed, by id."""
         self._played: dict[str, tuple[int, Played]] = {}
         for run, source in enumerate(sources):
             for played in source.episodes:
@@ -133,7 +135,9 @@ class RunData:
                 story = self.story(id)
                 row = row_of(played, story, id, run)
                 words = " ".join(sorted(words_of(story.episode, story.incident.article)))
-                found = Entry(digest, asdict(row), packed(story.incident), packed(story.episode), words)
+                name = story.incident.id
+                self._incidents[name] = self._incidents.get(name) or packed(story.incident)
+                found = Entry(digest, to_json(row), self._incidents[name], packed(story.episode), words)
             self._entries[id] = found
         return found
 

@@ -54,7 +54,7 @@ class Story(NamedTuple):
 
 def opaque_id(*parts: object) -> str:
     """Ten hex digits that tell nothing."""
-    return blake2b("\n".join(map(str, parts)).encode(), digest_size=5).hexdigest()
+    return blake2b("\n".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
 def incident_id(spec: EpisodeSpec) -> str:
@@ -140,7 +140,7 @@ def _call(env: Env, n: int, step: Step) -> Call:
 
 
 def episode_story(played: Played, id: str = "") -> Story:
-    """A finished episode with its world and its truth. A `ReplayMismatch` names the first call that goes another way."""
+    """A finished episode with its world and its truth; a `ReplayMismatch` names the first call that differs."""
     replay = Replay(played)
     for number, step in enumerate(played.steps):
         replay.play(number, step)

@@ -1,6 +1,8 @@
 """Stories that were worked out, kept in the run folder: playing an episode again takes longer than reading it."""
 
 import json
+import re
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -8,10 +10,12 @@ from typing import Any, NamedTuple
 
 import warroom
 from warroom.episode import Episode as Played
-from warroom.view.contract import CONTRACT
+from warroom.runs import write_text
+from warroom.view.contract import CONTRACT, Row
 
 STORIES = "stories.jsonl"
 """One entry a line; a line that does not fit the run or this version is made anew."""
+_ID, _PACKED = re.compile(r"[0-9a-f]{10}"), re.compile(r"[A-Za-z0-9+/=]+")
 SOURCES = ("core", "sim", "envs", "view")
 """Packages on which a story depends."""
 
@@ -43,7 +47,9 @@ def _code() -> str:
 
 def digest_of(played: Played, replay: bool) -> str:
     """Under what an episode's entry is kept."""
-    return blake2b(f"{_code()} {replay} {played.to_json()}".encode(), digest_size=12).hexdigest()
+    return blake2b(
+        f"{_code()} {replay} {played.to_json()}".encode("utf-8", "surrogatepass"), digest_size=12
+    ).hexdigest()
 
 
 def read_cache(folder: Path) -> dict[str, Entry]:
@@ -54,19 +60,27 @@ def read_cache(folder: Path) -> dict[str, Entry]:
         for line in path.read_bytes().splitlines():
             try:
                 entry = Entry(**json.loads(line))
+                Row(**entry.row)
             except (TypeError, ValueError):
                 continue
-            found[entry.digest] = entry
+            if _is_whole(entry):
+                found[entry.digest] = entry
     return found
 
 
-def write_cache(folder: Path, entries: list[Entry]) -> bool:
-    """Keep these entries and no others; False if the folder cannot be written."""
+def _is_whole(entry: Entry) -> bool:
+    """Whether an entry can stand in a page: a folder may come from anybody."""
+    ids = entry.row["id"], entry.row["incident"]
+    texts = [*entry[:1], *entry[2:], *ids]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(_ID.fullmatch(id) for id in ids)
+        and all(_PACKED.fullmatch(text) for text in (entry.incident, entry.episode))
+    )
+
+
+def write_cache(folder: Path, entries: list[Entry]) -> None:
+    """Keep these entries and no others; where the folder cannot be written nothing is kept."""
     lines = [json.dumps(entry._asdict(), separators=(",", ":")) for entry in entries]
-    temporary = folder / f".{STORIES}.tmp"
-    try:
-        temporary.write_text("\n".join([*lines, ""]), encoding="ascii")
-        temporary.replace(folder / STORIES)
-    except OSError:
-        return False
-    return True
+    with suppress(ValueError):
+        write_text(folder / STORIES, "\n".join([*lines, ""]))

@@ -27,7 +27,7 @@ class CatalogueTeller(Teller[E]):
 class LogsTeller(CatalogueTeller[LogsEnv]):
     """Tells of one drawn incident."""
 
-    env: LogsEnv  # type: ignore[assignment]
+    env: LogsEnv
     unit_is_minute = True
     before_page = 14
 

@@ -17,7 +17,6 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
 from warroom.episode import Episode, Step
 from warroom.session import Session
-from warroom.view.story import Story, episode_story, record_story
 from warroom.view.live.form import Slip, arguments_of, refusal_slip, tool_form
 from warroom.view.live.messages import (
     GameView,
@@ -31,6 +30,7 @@ from warroom.view.live.messages import (
     scene_message,
 )
 from warroom.view.live.seating import PERSON, Seated, catch_up, is_model, model_lock, seat_policies
+from warroom.view.story import Story, episode_story, record_story
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient

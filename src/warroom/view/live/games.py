@@ -15,6 +15,7 @@ from warroom.envs import environments, episode_spec, scenarios
 from warroom.episode import Episode
 from warroom.runs import replayable
 from warroom.view.live.game import Game, PlayUntil, RecordedCall, Setup
+from warroom.view.live.hosted import HostedGame, HostedSeat
 from warroom.view.live.journal import Journal, new_id
 from warroom.view.live.messages import Origin
 from warroom.view.live.seating import AllowedPolicies
@@ -112,7 +113,7 @@ class Games:
 
     def __init__(self, journal: Journal, allowed: AllowedPolicies, max_in_memory: int = MAX_IN_MEMORY) -> None:
         self.journal, self.allowed, self.max_in_memory = journal, allowed, max_in_memory
-        self._games: OrderedDict[str, Game] = OrderedDict()
+        self._games: OrderedDict[str, Game | HostedGame] = OrderedDict()
         self._lock = Lock()
         self._opening: dict[str, Lock] = {}
 
@@ -131,7 +132,20 @@ class Games:
         with self._lock:
             self._games.pop(id, None)
 
-    def find(self, id: str) -> Game:
+    def host(self, remote: HostedSeat) -> HostedGame:
+        """A seat of an incident elsewhere as a game of this server, as long as the server runs."""
+        game = HostedGame(new_id(), remote)
+        with self._lock:
+            self._games[game.id] = game
+        return game
+
+    def leave(self) -> None:
+        """Give the seats back that were taken elsewhere."""
+        for game in list(self._games.values()):
+            if isinstance(game, HostedGame):
+                game.remote.leave()
+
+    def find(self, id: str) -> Game | HostedGame:
         """The game of an id, from memory or from its file; `NoGame` if there is none."""
         with self._lock:
             if id in self._games:
@@ -160,7 +174,11 @@ class Games:
         game.keep = self.journal.pen(game.id).append
         with self._lock:
             self._games[game.id] = game
-            idle = [id for id, other in self._games.items() if not other.moving and not other.listeners]
+            idle = [
+                id
+                for id, other in self._games.items()
+                if isinstance(other, Game) and not other.moving and not other.listeners
+            ]
             for id in idle[: max(0, len(self._games) - self.max_in_memory)]:
                 if id != game.id:
                     del self._games[id]

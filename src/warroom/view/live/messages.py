@@ -81,9 +81,9 @@ class SeatForm:
 
     seat: str
     text: str
-    reads_left: int
-    """Readings that the seat may still make in this turn."""
-    reads_per_turn: int
+    reads_left: int | None
+    """Readings that the seat may still make in this turn; None where only a host knows."""
+    reads_per_turn: int | None
     tools: tuple[ToolForm, ...]
 
 
@@ -91,8 +91,8 @@ class SeatForm:
 class Result:
     """What came of a game."""
 
-    total: float
-    """Points."""
+    total: float | None
+    """Points; None where only a host knows."""
     score: float
     """0 is the no-op policy, 1 the oracle."""
 

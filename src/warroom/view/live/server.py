@@ -39,6 +39,7 @@ from warroom.view.live.games import (
     seats_of,
     setup_of,
 )
+from warroom.view.live.hosted import HOSTED, HostedGame, HostedSeat
 from warroom.view.live.journal import Outrun
 from warroom.view.live.messages import GameView, Phase
 from warroom.view.run_data import RunData
@@ -82,6 +83,8 @@ class Site:
     games: Games
     run: RunData | None = None
     """Recorded episodes that are shown beside the games."""
+    join: Callable[[str, str, str], HostedSeat] | None = None
+    """Takes a seat at a host: address (empty: the usual one), join code and seat; None where visitors may not."""
     frames: str = "'none'"
     """Sites that may show the page within theirs, as `frame-ancestors` takes them."""
     bundle: Path = BUNDLE
@@ -121,7 +124,7 @@ async def _options(site: Site, request: Request) -> Response:
             for name in allowed.envs
         ],
         "typed_models": allowed.allow_typed_models, "splits": [split.value for split in Split],
-        "max_index": RANDOM_INDEX - 1, "runs": site.run is not None, "shared": False,
+        "max_index": RANDOM_INDEX - 1, "runs": site.run is not None, "shared": site.join is not None,
     })  # fmt: skip
 
 
@@ -129,6 +132,15 @@ async def _create(site: Site, request: Request) -> Response:
     wish = await _body(request)
     game = await asyncio.to_thread(_created, site, wish)
     return await _settled(game, 0, 201)
+
+
+async def _shared(site: Site, request: Request) -> Response:
+    if site.join is None:
+        raise PermissionError("shared incidents can be joined from a page of the own machine only")
+    body = await _body(request)
+    url, code, seat = _of({"url": ""} | body, "url", str), _of(body, "code", str), _of(body, "seat", str)
+    game = site.games.host(await asyncio.to_thread(site.join, url, code, seat))
+    return await _seen(game, 0, 201)
 
 
 async def _game(site: Site, request: Request) -> Response:
@@ -150,11 +162,11 @@ async def _call(site: Site, request: Request) -> Response:
 
 async def _move(site: Site, request: Request) -> Response:
     game, body = await _found(site, request), await _body(request)
-    until, pace, before = body.get("until"), body.get("pace", 0.0), len(game.calls)
+    until, pace, before = body.get("until"), body.get("pace", 0.0), game.view().calls
     check_choice("until", until, [*PlayUntil])
     check_range("pace", pace, 0, MAX_PACE)
     site.games.check_room()
-    await asyncio.to_thread(game.move, PlayUntil(until), float(pace))
+    await asyncio.to_thread(game.move, PlayUntil(str(until)), float(pace))
     return await _settled(game, before)
 
 
@@ -199,6 +211,7 @@ async def _events(site: Site, request: Request) -> Response:
 ROUTES: dict[tuple[str, str], Callable[[Site, Request], Awaitable[Response]]] = {
     ("GET", "/api/options"): _options,
     ("POST", "/api/games"): _create,
+    ("POST", "/api/shared"): _shared,
     ("GET", "/api/games/{id}"): _game,
     ("POST", "/api/games/{id}/call"): _call,
     ("POST", "/api/games/{id}/move"): _move,
@@ -284,7 +297,7 @@ def _after(request: Request) -> int:
     return int(text)
 
 
-async def _found(site: Site, request: Request) -> Game:
+async def _found(site: Site, request: Request) -> Game | HostedGame:
     return await asyncio.to_thread(site.games.find, request.path_params["id"])
 
 
@@ -305,6 +318,8 @@ def _branch(site: Site, wish: Mapping[str, object]) -> Branch:
             raise NoGame("the run has no such episode")
         return branch_of_episode(id, run.episode(id))
     game = site.games.find(_of(wish, "game", str))
+    if not isinstance(game, Game):
+        raise ValueError(HOSTED)
     return Branch(game.id, game.setup, game.calls)
 
 
@@ -314,11 +329,11 @@ def _recorded(site: Site) -> RunData:
     return site.run
 
 
-async def _seen(game: Game, after: int, status: int = 200) -> Response:
+async def _seen(game: Game | HostedGame, after: int, status: int = 200) -> Response:
     return JSONResponse(asdict(await asyncio.to_thread(game.view, after)), status)
 
 
-async def _settled(game: Game, after: int, status: int = 200) -> Response:
+async def _settled(game: Game | HostedGame, after: int, status: int = 200) -> Response:
     """The view once scripts have moved, if they are quick and are not to be followed."""
     end = asyncio.get_running_loop().time() + SETTLE_SECONDS
     while game.moving and not game.pace and asyncio.get_running_loop().time() < end:
@@ -326,7 +341,7 @@ async def _settled(game: Game, after: int, status: int = 200) -> Response:
     return await _seen(game, after, status)
 
 
-async def _stream(site: Site, game: Game, after: int) -> AsyncIterator[str]:
+async def _stream(site: Site, game: Game | HostedGame, after: int) -> AsyncIterator[str]:
     """The game after each change, with the calls since the one before; ends with the game."""
     loop, changed, told = asyncio.get_running_loop(), asyncio.Event(), None
 
@@ -400,4 +415,7 @@ def serve(bound: socket.socket, site: Site, ready: Callable[[], object], guard: 
     `guard` stands before the page, and refuses whoever may not use it.
     """
     config = uvicorn.Config(guard(application(site)), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
-    PageServer(config, site, ready).run(sockets=[bound])
+    try:
+        PageServer(config, site, ready).run(sockets=[bound])
+    finally:
+        site.games.leave()
