@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warroom.policies.llm import preflight as llm_preflight
     from warroom.serve import guard, mcp, remote, shared_client, shared_server
     from warroom.train import callbacks, grpo, ray_rollouts, runner, warmstart
-    from warroom.view.live import server as live_server
+    from warroom.view.live import serving as live_server
 else:
     http_server = LateModule("warroom.cli.http_server", extra="serve")
     page = LateModule("warroom.cli.page", extra="serve")
@@ -57,4 +57,4 @@ else:
     ray_rollouts = LateModule("warroom.train.ray_rollouts")
     runner = LateModule("warroom.train.runner", extra="train")
     warmstart = LateModule("warroom.train.warmstart", extra="train")
-    live_server = LateModule("warroom.view.live.server", extra="serve")
+    live_server = LateModule("warroom.view.live.serving", extra="serve")

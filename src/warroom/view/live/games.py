@@ -20,7 +20,7 @@ from warroom.view.live.journal import Journal, new_id
 from warroom.view.live.messages import Origin
 from warroom.view.live.seating import AllowedPolicies
 
-MAX_IN_MEMORY = 48
+MAX_IN_MEMORY = 32
 """Games in memory; whichever was asked for longest ago gives way, and is played again from its file when it is."""
 MAX_MOVING = 16
 """Games in which policies move by themselves at the same time."""

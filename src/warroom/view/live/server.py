@@ -5,7 +5,6 @@ What the page asks for is relative to its own address, so that it may lie at any
 
 import asyncio
 import json
-import socket
 import sys
 import traceback
 from base64 import b64decode
@@ -13,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import FrameType
 from typing import TypeVar
 
 import warroom
@@ -45,12 +43,10 @@ from warroom.view.live.messages import GameView, Phase
 from warroom.view.run_data import RunData
 
 try:
-    import uvicorn
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
     from starlette.routing import Route
-    from starlette.types import ASGIApp
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -62,8 +58,6 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {frames}"
 )
 HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
-SHUTDOWN_SECONDS = 1
-"""Seconds that open requests are given when the server ends."""
 SETTLE_SECONDS = 0.3
 """Seconds that an answer waits for policies which are about to come to a person's turn."""
 HEARTBEAT_SECONDS = 15.0
@@ -382,40 +376,3 @@ async def _either(*events: asyncio.Event) -> bool:
 def _event(view: GameView) -> str:
     data = json.dumps(asdict(view), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return f"event: game\nid: {view.calls}\ndata: {data}\n\n"
-
-
-# -- the server ---------------------------------------------------------------------------------------
-
-
-class PageServer(uvicorn.Server):
-    """Tells when it listens, and ends at once on Ctrl-C: pages that watch are told, instead of being waited for."""
-
-    def __init__(self, config: uvicorn.Config, site: Site, ready: Callable[[], object] = lambda: None) -> None:
-        super().__init__(config)
-        self.site, self.ready = site, ready
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
-        self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)
-        if self.started:
-            self.ready()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End; a second time, without waiting."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self.site.closing.set)
-        super().handle_exit(sig, frame)
-
-
-def serve(bound: socket.socket, site: Site, ready: Callable[[], object], guard: Callable[[ASGIApp], ASGIApp]) -> None:
-    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers.
-
-    `guard` stands before the page, and refuses whoever may not use it.
-    """
-    config = uvicorn.Config(guard(application(site)), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
-    try:
-        PageServer(config, site, ready).run(sockets=[bound])
-    finally:
-        site.games.leave()
