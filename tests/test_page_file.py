@@ -19,6 +19,7 @@ from warroom.core.splits import seed_of
 from warroom.core.types import JsonObject, ToolCall
 from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
+from warroom.evals.publish import publish
 from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.runs import EPISODES, RECORD
 from warroom.session import Session
@@ -292,6 +293,25 @@ def test_a_report_links_the_viewer_once_it_is_written(tmp_path: Path) -> None:
     assert (folder / "report.html").read_text() == VIEWER_MENTION[False]
     assert run(folder)[0] == 0
     assert (folder / "report.html").read_text() == VIEWER_MENTION[True]
+
+
+def test_the_worst_episodes_of_a_report_lead_to_their_place_in_the_file(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "mine", [played("random"), played("heuristic")])
+    publish(folder)
+    assert "turn by turn</a>" not in (folder / "report.html").read_text()
+    assert run(folder)[0] == 0
+    leads = re.findall(r'href="viewer.html#/episode/(\w+)"', (folder / "report.html").read_text())
+    assert leads and {f"episode-{id}" for id in leads} <= set(blobs((folder / "viewer.html").read_text()))
+
+
+def test_the_colours_of_reports_are_those_of_the_page() -> None:
+    token = re.compile(r"^ *(--[\w-]+: light-dark\(.*?\));$", re.MULTILINE)
+    root = Path(__file__).parents[1]
+    tokens, report = (
+        set(token.findall((root / path).read_text()))
+        for path in ("ui/src/styles/tokens.css", "src/warroom/evals/report.html.jinja")
+    )
+    assert report and report <= tokens
 
 
 def test_a_page_that_cannot_be_written_says_so_in_its_own_words(folder: Path, tmp_path: Path) -> None:

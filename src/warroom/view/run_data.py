@@ -13,13 +13,14 @@ from warroom.runs import (
     Record,
     check_has_episodes,
     describe_state,
+    episode_id,
     read_finished,
     read_record,
 )
 from warroom.view.contract import CONTRACT, Row, RunHead, RunIndex, SearchIndex
 from warroom.view.contract_json import packed, to_json
 from warroom.view.search import search_index, words_of
-from warroom.view.story import Story, episode_story, opaque_id, recorded_story
+from warroom.view.story import Story, episode_story, recorded_story
 from warroom.view.story_cache import Entry, digest_of, read_cache, write_cache
 
 
@@ -103,7 +104,7 @@ class RunData:
         self._played: dict[str, tuple[int, Played]] = {}
         for run, source in enumerate(sources):
             for played in source.episodes:
-                self._played[opaque_id(source.folder.name, run, played.spec, played.policy)] = run, played
+                self._played[episode_id(played.spec, played.policy, run)] = run, played
 
     @classmethod
     def open(cls, folder: Path, *, replay: bool = True) -> "RunData":
