@@ -62,7 +62,7 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
       </div>
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(story.episode)} last={lastTurn(story.episode)} go={go} mistake={mistake}
-          position={`${moment(story.episode.axis, placeOf(story.episode, turn))} · turn ${turn}`} />
+          position={moment(story.episode.axis, placeOf(story.episode, turn)) + (story.episode.axis.unit === "minute" ? ` · turn ${turn}` : "")} />
         <Timeline story={story} others={[right.episode]} turn={turn} truth={truthShown.value} reached={lastTurn(story.episode)} go={go} />
       </section>
     </main>
@@ -84,7 +84,7 @@ function Heads({ both }: { both: Both }): JSX.Element {
           </select>
         )}
       </div>
-      <Button act={toggleTruth} pressed={truthShown.value} label="Cause, guilt, grades and points">Truth</Button>
+      <Button act={toggleTruth} pressed={truthShown.value} hint="Cause, guilt, grades and points">Truth</Button>
     </section>
   );
 }

@@ -60,7 +60,7 @@ export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element
       <Panes story={story} turn={turn} truth={truth} go={go} source={source} />
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
-          position={`${moment(episode.axis, placeOf(episode, turn))} · ${turnText(story, turn)}`} />
+          position={turnText(story, turn)} />
         <Timeline story={story} turn={turn} truth={truth} reached={seen} go={(n) => { playing.value = false; go(n); }} />
       </section>
     </main>
@@ -68,9 +68,9 @@ export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element
 }
 
 function turnText({ episode, incident }: Story, turn: number): string {
-  if (turn < 1) return "before the page";
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  return seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : "after the last turn";
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : "after the last turn";
+  return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
 }
 
 function jump(story: Story, turn: number, direction: 1 | -1, truth: boolean, go: (turn: number) => void): void {
@@ -121,8 +121,8 @@ function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.El
       {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
       {truth && known && <p class="score"><b>{signed(known.total)}</b> <span class="hint">score {plain(known.score)}</span></p>}
       <div class="row">
-        {"episode" in source && <Button act={() => void compareWith(episode)} label="Compare with another policy on this incident">Compare</Button>}
-        {known && <Button act={toggleTruth} pressed={truth} label="Cause, guilt, grades and points">Truth</Button>}
+        {"episode" in source && <Button act={() => void compareWith(episode)} hint="Compare with another policy on this incident">Compare</Button>}
+        {known && <Button act={toggleTruth} pressed={truth} hint="Cause, guilt, grades and points">Truth</Button>}
         <Exports story={story} turn={turn} truth={truth} />
       </div>
     </section>

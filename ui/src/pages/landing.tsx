@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Row, RunIndex } from "../contract";
+import { Button } from "../parts/bits";
 import { Bar } from "../parts/bar";
 import { Loaded } from "../parts/loaded";
 import { episodeAddress } from "../model/address";
@@ -10,7 +11,7 @@ import { count, plain, signed, words } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { isFile, loadRun, loadSearch } from "../state/source";
 import { Refused } from "../state/server";
-import { address, setQuery } from "../state/store";
+import { address, setQuery, toggleTruth, truthShown } from "../state/store";
 
 const TILES = 6;
 const HITS = 60;
@@ -27,6 +28,9 @@ async function loadOrNone(): Promise<RunIndex | null> {
   }
 }
 
+/** What an episode takes over from this page. */
+const kept = (): Record<string, string> => (truthShown.value ? { truth: "1" } : {});
+
 const NoRun = (): JSX.Element => (
   <main class="page">
     <h1>Warroom</h1>
@@ -42,7 +46,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
   const filter = isFilter(only) ? only : "";
   const rows = useMemo(() => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i))), [run, filter, found]);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => bindKeys({ "/": () => input.current?.focus() }), []);
+  useEffect(() => bindKeys({ "/": () => input.current?.focus(), s: toggleTruth }), []);
   return (
     <main class="page">
       <div class="row spread">
@@ -52,6 +56,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
         </div>
         <div class="row">
           {run.runs.map((head) => head.report && <a key={head.name} class="button" href={head.report}>Report</a>)}
+          <Button act={toggleTruth} pressed={truthShown.value} hint="Verdicts with cause and guilt, here and in episodes">Truth</Button>
           {!isFile() && <a class="button main" href="#/new">New game</a>}
         </div>
       </div>
@@ -63,7 +68,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
           <Heatmap rows={rows} sort={sort} />
           <Components rows={rows} />
         </div>
-        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Holds “${q}”` : "Worth opening"} q={q} />
+        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Holds “${q}”` : "Worth opening"} />
       </div>
     </main>
   );
@@ -141,7 +146,7 @@ function HeatCell({ rows }: { rows: readonly Row[] }): JSX.Element {
     <td>
       <div class="tiles">
         {rows.slice(0, TILES).map((row) => (
-          <a key={row.id} class={`tile heat-${heat(row.score)}`} href={episodeAddress(row.id)} title={`${row.name}: ${row.safe}`}>
+          <a key={row.id} class={`tile heat-${heat(row.score)}`} href={episodeAddress(row.id, null, kept())} title={`${row.name}: ${truthShown.value ? row.verdict : row.safe}`}>
             {plain(row.score)}<span class="unseen"> {row.name}, {row.policy}</span>
           </a>
         ))}
@@ -177,15 +182,15 @@ function Components({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   );
 }
 
-const Hits = ({ rows, title, q }: { rows: readonly Row[]; title: string; q: string }): JSX.Element => (
+const Hits = ({ rows, title }: { rows: readonly Row[]; title: string }): JSX.Element => (
   <section class="hits" aria-label={title}>
     <h2>{title}</h2>
     <ul>
       {rows.map((row) => (
         <li key={row.id}>
-          <a class="card" href={episodeAddress(row.id, null, q ? { q } : {})}>
+          <a class="card" href={episodeAddress(row.id, null, kept())}>
             <b>{row.name}</b> <span class="hint">{row.policy} · score {plain(row.score)}</span>
-            <span class="line">{row.safe}</span>
+            <span class="line">{truthShown.value ? row.verdict : row.safe}</span>
           </a>
         </li>
       ))}

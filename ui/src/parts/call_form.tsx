@@ -57,7 +57,7 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
         ))}
       </div>
       {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
-      <button class={tool.ends_turn ? "main" : ""} disabled={busy}>{tool.ends_turn ? `${sentence(words(tool.name))} and end the turn` : sentence(words(tool.name))}</button>
+      <button class={tool.ends_turn ? "main" : ""} disabled={busy}>{tool.ends_turn ? `${sentence(words(tool.name))} and end the turn` : `${sentence(words(tool.name))}, and go on`}</button>
       <dialog ref={dialog} aria-labelledby="confirm-title">
         <h2 id="confirm-title">End your turn?</h2>
         <p><code>{callText({ tool: tool.name, arguments: argumentsOf(tool, values) })}</code></p>

@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import type { Episode } from "../contract";
 import { firstTurn, lastTurn, placeOf, type Story } from "../model/story";
-import { moment, words } from "../model/text";
-import { Alerts, Changes, Lane, Users, Value } from "./tracks";
+import { moment, percent, signed, words } from "../model/text";
+import { Alerts, Changes, Lane, Users, Value, mostErrors } from "./tracks";
 
 export interface Axes {
   readonly episode: Episode;
@@ -28,6 +28,7 @@ interface TimelineProps {
 interface Track {
   readonly name: string;
   readonly height: number;
+  readonly scale?: string;
   readonly seat?: number;
   readonly body: JSX.Element;
 }
@@ -45,11 +46,11 @@ export function Timeline(props: TimelineProps): JSX.Element {
   const height = tracks.reduce((sum, track) => sum + track.height, 0) + HEIGHTS.ticks;
   const scrub = (event: PointerEvent): void => go(turnUnder(event, axes));
   return (
-    <div class="timeline">
+    <div class="timeline" tabIndex={0} role="group" aria-label="What happened when">
       <div class="track-names" aria-hidden="true">
         {tracks.map((track) => (
-          <div key={track.name} data-height={track.height} class={track.seat === undefined ? "" : `seat-${track.seat % 4}`}
-            style={{ height: `${track.height}px` }}>{track.name}</div>
+          <div key={track.name} class={track.seat === undefined ? "" : `seat-${track.seat % 4}`}
+            style={{ height: `${track.height}px` }}>{track.name}{track.scale && <span class="hint">{track.scale}</span>}</div>
         ))}
       </div>
       <svg
@@ -74,10 +75,10 @@ function tracksOf({ story, others = [], turn, truth }: TimelineProps, axes: Axes
   const tracks: Track[] = [];
   if (truth && episode.truth) {
     const name = episode.truth.marks.some((mark) => mark.value !== null) ? "Value, points" : "Points";
-    tracks.push({ name, height: HEIGHTS.value, body: <Value axes={axes} height={HEIGHTS.value} others={others} /> });
+    tracks.push({ name, scale: `to ${signed(episode.truth.oracle)}`, height: HEIGHTS.value, body: <Value axes={axes} height={HEIGHTS.value} others={others} /> });
   }
   if (world?.users.some((value) => value !== null)) {
-    tracks.push({ name: "Users’ errors", height: HEIGHTS.users, body: <Users axes={axes} height={HEIGHTS.users} others={others} /> });
+    tracks.push({ name: "Users’ errors", scale: `to ${percent(mostErrors([episode, ...others]))}`, height: HEIGHTS.users, body: <Users axes={axes} height={HEIGHTS.users} others={others} /> });
   }
   if (world?.alerts.length) tracks.push({ name: "Alerts", height: HEIGHTS.alerts, body: <Alerts axes={axes} height={HEIGHTS.alerts} /> });
   if (world?.changes.length) tracks.push({ name: "Changes", height: HEIGHTS.changes, body: <Changes axes={axes} truth={truth} /> });
@@ -108,7 +109,7 @@ function turnUnder(event: PointerEvent, axes: Axes): number {
 
 function positionText({ episode }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  return [moment(episode.axis, placeOf(episode, turn)), seat && `turn ${turn}`, seat && words(seat)].filter(Boolean).join(", ");
+  return [episode.axis.unit === "minute" && moment(episode.axis, placeOf(episode, turn)), seat && `turn ${turn}`, seat && words(seat)].filter(Boolean).join(", ");
 }
 
 function Veil({ axes, from, height }: { axes: Axes; from: number; height: number }): JSX.Element | null {

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { Episode } from "../contract";
 import { actOf, callText, labelOf, markOf, placeOf } from "../model/story";
-import { moment, percent, signed } from "../model/text";
+import { moment, signed } from "../model/text";
 import type { Axes } from "./timeline";
 
 type Dot = readonly [x: number, y: number];
@@ -37,14 +37,17 @@ export function Value({ axes, height, others }: Chart): JSX.Element {
   );
 }
 
+/** The top of the scale of users' errors, in percent: the same for all that are compared. */
+export const mostErrors = (episodes: readonly Episode[]): number =>
+  Math.max(1, ...episodes.flatMap((e) => (e.world?.users ?? []).map((value) => value ?? 0)));
+
 export function Users({ axes, height, others }: Chart): JSX.Element {
   const all = [axes.episode, ...others];
-  const high = Math.max(1, ...all.flatMap((e) => (e.world?.users ?? []).map((value) => value ?? 0)));
+  const high = mostErrors(all);
   const y = (value: number): number => height - 4 - (value / high) * (height - 8);
   return (
     <>
       {all.map((episode, i) => <UserLine key={episode.id + i} axes={axes} episode={episode} y={y} other={i > 0} />)}
-      <text class="scale" x={4} y={12}>{percent(high)}</text>
     </>
   );
 }

@@ -40,11 +40,11 @@ export function Transport({ turn, first, last, position, go, mistake }: Transpor
   };
   return (
     <div class="transport">
-      <Button act={to(first)} label="To the start">⏮</Button>
+      <Button act={to(first)} label="To the start">|‹</Button>
       <Button act={to(turn - 1)} label="One turn back">‹</Button>
       <Button kind="main" act={() => (playing.value = !playing.value)} label={playing.value ? "Pause" : "Play"}>{playing.value ? "❚❚" : "▶"}</Button>
       <Button act={to(turn + 1)} label="One turn on">›</Button>
-      <Button act={to(last)} label="To the end">⏭</Button>
+      <Button act={to(last)} label="To the end">›|</Button>
       <select aria-label="Speed" value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
         {SPEEDS.map((value) => <option key={value} value={value}>{value}×</option>)}
       </select>

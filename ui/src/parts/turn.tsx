@@ -38,7 +38,7 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
   return (
     <article class="turn">
       <header>
-        <h2>Turn {turn.n} <small>{moment(episode.axis, turn.at)}</small></h2>
+        <h2>Turn {turn.n}{episode.axis.unit === "minute" && <small> {moment(episode.axis, turn.at)}</small>}</h2>
         <SeatName seat={turn.seat} seats={incident.seats} />
         {mark && <GradeMark grade={mark.grade} long />}
         {mark && <b class={`sum ${mark.points < 0 ? "minus" : "plus"}`}>{signed(mark.points)}</b>}
@@ -47,10 +47,10 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
       {act && <Words call={act} seats={incident.seats} seat={turn.seat} />}
       {mark && <Judgement mark={mark} />}
       {truth && episode.truth && <Unknown gaps={unknownFacts(episode, turn)} seat={turn.seat} facts={episode.truth.facts.length} />}
-      <section>
+      {(readings.length > 0 || episode.env === "fleet") && <section>
         <h3>{readings.length ? "Read before it acted" : "It read nothing in this turn"}</h3>
         {readings.map((call) => <Reading key={call.n} call={call} />)}
-      </section>
+      </section>}
       <Fold title={`What ${words(turn.seat)} saw`}><Printed text={turn.shown} label={`What ${words(turn.seat)} saw in turn ${turn.n}`} /></Fold>
       <Brief story={story} seat={turn.seat} />
       {branch && first && <p class="row"><button type="button" onClick={() => branch(first.n)}>Branch from here: take this seat</button></p>}
