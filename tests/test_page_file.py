@@ -93,11 +93,11 @@ def test_rows_say_who_was_caught_on_which_ground_and_how_many_blunders_there_wer
 def test_a_run_is_told_once_and_kept_and_told_anew_when_it_changes(folder: Path, tmp_path: Path) -> None:
     episodes = read_run_episodes(folder, EpisodeFilter()).episodes
     mine = write_run(tmp_path / "mine", episodes[:2])
-    first = [entry.digest for entry in RunData.open(mine).load()]
+    first = [entry.key for entry in RunData.open(mine).load()]
     before = (mine / STORIES).read_bytes()
     again = RunData.open(mine)
     start = time.process_time()
-    assert [entry.digest for entry in again.load()] == first and (mine / STORIES).read_bytes() == before
+    assert [entry.key for entry in again.load()] == first and (mine / STORIES).read_bytes() == before
     assert time.process_time() - start < 0.2
     other = write_run(tmp_path / "other", [episodes[0], replace(episodes[1], total=-7.0)])
     (other / STORIES).write_bytes(before + b"{cut")

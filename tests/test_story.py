@@ -16,18 +16,18 @@ from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import ReplayMismatch
 from warroom.session import Session
-from warroom.view.contract import Fact, Learned, Mark, Truth
 from warroom.view.contract_json import json_bytes, to_json
+from warroom.view.contract_truth import PageFact, PageLearned, PageMark, PageTruth
 from warroom.view.contract_types import json_schema
 from warroom.view.grading import PlayedTurn, grade_turns
-from warroom.view.story import Story, episode_story, record_story, recorded_story
+from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
 from warroom.view.telling import evidence
 
 ENVIRONMENTS = ("fleet", "logs", "tickets")
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
 
 
-def told(episode: Episode) -> Truth:
+def told(episode: Episode) -> PageTruth:
     truth = episode_story(episode).episode.truth
     assert truth is not None
     return truth
@@ -40,17 +40,17 @@ def episodes() -> list[Episode]:
 
 
 @pytest.fixture(scope="module")
-def stories(episodes: list[Episode]) -> list[Story]:
+def stories(episodes: list[Episode]) -> list[EpisodeStory]:
     return [episode_story(episode) for episode in episodes]
 
 
-def test_every_story_fits_the_schema(stories: list[Story], episodes: list[Episode]) -> None:
+def test_every_story_fits_the_schema(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
     for story in (*stories, recorded_story(episodes[0])):
         for part in story:
             VALIDATOR.validate(to_json(part))
 
 
-def test_a_story_holds_every_call_and_text_of_its_record(stories: list[Story], episodes: list[Episode]) -> None:
+def test_a_story_holds_every_call_and_text_of_its_record(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
     for story, episode in zip(stories, episodes, strict=True):
         calls = [call for turn in story.episode.turns for call in turn.calls]
         assert [(c.tool, c.arguments, c.result) for c in calls] == [
@@ -60,7 +60,7 @@ def test_a_story_holds_every_call_and_text_of_its_record(stories: list[Story], e
         assert shown <= {step.observation for step in episode.steps}
 
 
-def test_points_of_turns_and_of_parts_sum_to_the_total(stories: list[Story], episodes: list[Episode]) -> None:
+def test_points_of_turns_and_of_parts_sum_to_the_total(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
     for story, episode in zip(stories, episodes, strict=True):
         truth = story.episode.truth
         assert truth is not None
@@ -68,7 +68,7 @@ def test_points_of_turns_and_of_parts_sum_to_the_total(stories: list[Story], epi
         assert sum(mark.points for mark in truth.marks) == pytest.approx(episode.total, abs=0.05)
 
 
-def test_values_begin_at_the_oracles_total_never_rise_and_end_at_the_total(stories: list[Story]) -> None:
+def test_values_begin_at_the_oracles_total_never_rise_and_end_at_the_total(stories: list[EpisodeStory]) -> None:
     for story in stories:
         truth = story.episode.truth
         assert truth is not None
@@ -117,16 +117,17 @@ def test_a_seat_that_reads_nothing_knows_nothing() -> None:
 
 
 def test_the_proof_is_complete_with_its_last_piece() -> None:
-    facts = [Fact("a", "", "hit", True), Fact("b", "", "breach", True), Fact("c", "", "clears", False)]
+    facts = [PageFact("a", "", "hit", True), PageFact("b", "", "breach", True), PageFact("c", "", "clears", False)]
     rows = [
-        Learned("c", "sre", 1, "read"), Learned("a", "sre", 1, "read"), Learned("a", "oversight", 2, "told"),
-        Learned("b", "oversight", 6, "read"), Learned("b", "sre", 9, "told"),
+        PageLearned("c", "sre", 1, "read"), PageLearned("a", "sre", 1, "read"),
+        PageLearned("a", "oversight", 2, "told"), PageLearned("b", "oversight", 6, "read"),
+        PageLearned("b", "sre", 9, "told"),
     ]  # fmt: skip
     found = evidence(facts, rows, ("sre", "oversight"))
     assert (found.first, found.complete, found.one_head) == (rows[1], rows[3], rows[3])
 
 
-def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[Mark]:
+def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[PageMark]:
     turns = [
         PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, "why")
         for k, value in enumerate(values)

@@ -3,7 +3,8 @@
 import base64
 import gzip
 import json
-from typing import Any
+
+from warroom.core.types import JsonObject
 
 COMPRESSION_LEVEL = 6
 """A higher one takes twice the time for two per cent."""
@@ -19,9 +20,9 @@ def _fields(record: object) -> dict[str, object]:
     return {name: getattr(record, name) for name in type(record).__slots__}  # type: ignore[attr-defined]
 
 
-def to_json(record: object) -> dict[str, Any]:
+def to_json(record: object) -> JsonObject:
     """A record as plain data."""
-    data: dict[str, Any] = json.loads(json_bytes(record))
+    data: JsonObject = json.loads(json_bytes(record))
     return data
 
 

@@ -8,12 +8,12 @@ import json
 import sys
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from warroom.core.types import JsonObject
-from warroom.view.contract import CONTRACT, Episode, Incident, RunIndex, SearchIndex
+from warroom.view.contract import CONTRACT, PageEpisode, PageIncident, PageRunIndex, PageSearchIndex
 
-ROOTS: tuple[type, ...] = (RunIndex, Incident, Episode, SearchIndex)
+ROOTS: tuple[type, ...] = (PageRunIndex, PageIncident, PageEpisode, PageSearchIndex)
 """What files and servers send; all else is within these."""
 PRIMITIVES: dict[object, tuple[str, str]] = {
     str: ("string", "string"), int: ("integer", "number"), float: ("number", "number"), bool: ("boolean", "boolean"),
@@ -22,11 +22,16 @@ PRIMITIVES: dict[object, tuple[str, str]] = {
 """Python's type: its name in JSON schema, and in TypeScript."""
 
 
+def name_of(record: type) -> str:
+    """What a record is called outside Python, where other modules have no records of their own."""
+    return record.__name__.removeprefix("Page")
+
+
 def records(roots: tuple[type, ...] = ROOTS) -> list[type]:
     """The roots and every record within them, each once, the outer first."""
     found: dict[type, None] = {}
 
-    def collect(kind: Any) -> None:
+    def collect(kind: object) -> None:
         if is_dataclass(kind) and isinstance(kind, type) and kind not in found:
             found[kind] = None
             for hint in get_type_hints(kind).values():
@@ -44,8 +49,8 @@ def json_schema(roots: tuple[type, ...] = ROOTS) -> JsonObject:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Warroom page data, version {CONTRACT}",
-        "anyOf": [{"$ref": f"#/$defs/{root.__name__}"} for root in roots],
-        "$defs": {record.__name__: _object(record) for record in records(roots)},
+        "anyOf": [{"$ref": f"#/$defs/{name_of(root)}"} for root in roots],
+        "$defs": {name_of(record): _object(record) for record in records(roots)},
     }
 
 
@@ -59,9 +64,9 @@ def _object(record: type) -> JsonObject:
     }
 
 
-def _schema(hint: Any) -> JsonObject:
+def _schema(hint: object) -> JsonObject:
     if is_dataclass(hint) and isinstance(hint, type):
-        return {"$ref": f"#/$defs/{hint.__name__}"}
+        return {"$ref": f"#/$defs/{name_of(hint)}"}
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return {"enum": list(inner)}
@@ -71,7 +76,7 @@ def _schema(hint: Any) -> JsonObject:
         return {"type": "array", "items": _schema(inner[0])}
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema(inner[1])}
-    return {} if hint is Any else {"type": PRIMITIVES[hint][0]}
+    return {"type": PRIMITIVES[hint][0]} if hint in PRIMITIVES else {}
 
 
 def typescript(roots: tuple[type, ...] = ROOTS) -> str:
@@ -85,12 +90,12 @@ def _interface(record: type) -> str:
     assert is_dataclass(record)
     hints = get_type_hints(record)
     rows = [f"  readonly {entry.name}: {_type(hints[entry.name])};" for entry in fields(record)]
-    return "\n".join([f"export interface {record.__name__} {{", *rows, "}"])
+    return "\n".join([f"export interface {name_of(record)} {{", *rows, "}"])
 
 
-def _type(hint: Any) -> str:
+def _type(hint: object) -> str:
     if is_dataclass(hint) and isinstance(hint, type):
-        return hint.__name__
+        return name_of(hint)
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Literal:
         return " | ".join([f'"{value}"' for value in inner])
@@ -100,7 +105,7 @@ def _type(hint: Any) -> str:
         return f"readonly {_bracketed(_type(inner[0]))}[]"
     if origin is dict:
         return f"Readonly<Record<string, {_type(inner[1])}>>"
-    return "unknown" if hint is Any else PRIMITIVES[hint][1]
+    return PRIMITIVES[hint][1] if hint in PRIMITIVES else "unknown"
 
 
 def _bracketed(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from warroom.view.contract import Grade, Mark
+from warroom.view.contract_truth import Grade, PageMark
 
 BLUNDER, MISTAKE, INACCURACY = 0.20, 0.07, 0.02
 """Least losses, as shares of what lies between doing nothing and the oracle."""
@@ -28,14 +28,14 @@ class PlayedTurn(NamedTuple):
     why: str | None
 
 
-def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tuple[Mark, ...]:
+def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tuple[PageMark, ...]:
     """A mark for each turn. What is reached later was within reach before, so values never rise."""
     values = [turn.value for turn in turns]
     for k in reversed(range(len(values) - 1)):
         here, later = values[k], values[k + 1]
         if here is not None and later is not None:
             values[k] = max(here, later)
-    before, marks = oracle, list[Mark]()
+    before, marks = oracle, list[PageMark]()
     for turn, value in zip(turns, values, strict=True):
         loss = max(0.0, -turn.points if value is None else before - value)
         before = before if value is None else value
@@ -43,9 +43,9 @@ def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tupl
     return tuple(marks)
 
 
-def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> Mark:
+def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> PageMark:
     found = grade(turn, loss / span)
-    return Mark(
+    return PageMark(
         turn=turn.turn,
         points=round(turn.points, 2),
         total=round(turn.total, 2),

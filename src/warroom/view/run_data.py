@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warroom.core.errors import UnknownName
 from warroom.core.splits import SEEDS_PER_SPLIT
-from warroom.episode import Episode as Played
+from warroom.episode import Episode
 from warroom.runs import (
     EPISODES,
     REPORT,
@@ -17,11 +17,11 @@ from warroom.runs import (
     read_finished,
     read_record,
 )
-from warroom.view.contract import CONTRACT, Row, RunHead, RunIndex, SearchIndex
+from warroom.view.contract import CONTRACT, PageRow, PageRunHead, PageRunIndex, PageSearchIndex
 from warroom.view.contract_json import packed, to_json
 from warroom.view.search import search_index, words_of
-from warroom.view.story import Story, episode_story, recorded_story
-from warroom.view.story_cache import Entry, digest_of, read_cache, write_cache
+from warroom.view.story import EpisodeStory, episode_story, recorded_story
+from warroom.view.story_cache import KeptStory, key_of_story, read_cache, write_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class EpisodeFilter:
     tiers: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
 
-    def matches(self, episode: Played) -> bool:
+    def matches(self, episode: Episode) -> bool:
         """Whether an episode is wanted."""
         return all(
             not wanted or value in wanted
@@ -48,7 +48,7 @@ class RunEpisodes:
 
     folder: Path
     record: Record
-    episodes: list[Played]
+    episodes: list[Episode]
     notes: list[str] = field(default_factory=list)
     """What is missing, for whoever looks."""
 
@@ -78,7 +78,7 @@ def read_run_episodes(folder: Path, episode_filter: EpisodeFilter) -> RunEpisode
     return RunEpisodes(folder, record, wanted, notes)
 
 
-def _check(episode_filter: EpisodeFilter, found: Sequence[Played]) -> None:
+def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
     """Refuse a filter that names what the run does not have."""
     for kind, wanted, known in (
         ("policy", episode_filter.policies, {e.policy for e in found}),
@@ -98,10 +98,10 @@ class RunData:
         report it links."""
         self.sources, self.replay, self.page_folder = sources, replay, page_folder
         self._kept = {source.folder: read_cache(source.folder) for source in sources}
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, KeptStory] = {}
         self._incidents: dict[str, str] = {}
         """Packed, by id."""
-        self._played: dict[str, tuple[int, Played]] = {}
+        self._played: dict[str, tuple[int, Episode]] = {}
         for run, source in enumerate(sources):
             for played in source.episodes:
                 self._played[episode_id(played.spec, played.policy, run)] = run, played
@@ -116,33 +116,33 @@ class RunData:
         """Ids of the episodes, in the order of the landing page."""
         return list(self._played)
 
-    def episode(self, id: str) -> Played:
+    def episode(self, id: str) -> Episode:
         """An episode as it was recorded; a `KeyError` if there is none of that id."""
         return self._played[id][1]
 
-    def story(self, id: str) -> Story:
+    def story(self, id: str) -> EpisodeStory:
         """An episode's story; a `ReplayMismatch` if it cannot be played again."""
         played = self.episode(id)
         return episode_story(played, id) if self.replay else recorded_story(played, id)
 
-    def entry(self, id: str) -> Entry:
+    def entry(self, id: str) -> KeptStory:
         """An episode, packed: from the folder if it is kept there, else worked out."""
         found = self._entries.get(id)
         if found is None:
             run, played = self._played[id]
-            digest = digest_of(played, self.replay)
-            found = self._kept[self.sources[run].folder].get(digest)
+            key = key_of_story(played, self.replay)
+            found = self._kept[self.sources[run].folder].get(key)
             if found is None or found.row["id"] != id:
                 story = self.story(id)
                 row = row_of(played, story, id, run)
                 words = " ".join(sorted(words_of(story.episode, story.incident.article)))
                 name = story.incident.id
                 self._incidents[name] = self._incidents.get(name) or packed(story.incident)
-                found = Entry(digest, to_json(row), self._incidents[name], packed(story.episode), words)
+                found = KeptStory(key, to_json(row), self._incidents[name], packed(story.episode), words)
             self._entries[id] = found
         return found
 
-    def load(self, progress: Callable[[int], None] = lambda count: None) -> list[Entry]:
+    def load(self, progress: Callable[[int], None] = lambda count: None) -> list[KeptStory]:
         """All entries, worked out and kept; `progress` is told of each."""
         for id in self.ids:
             self.entry(id)
@@ -150,30 +150,30 @@ class RunData:
         for run, source in enumerate(self.sources):
             mine = [entry for id, entry in self._entries.items() if self._played[id][0] == run]
             kept = self._kept[source.folder]
-            if any(entry.digest not in kept for entry in mine):
-                write_cache(source.folder, list({**kept, **{entry.digest: entry for entry in mine}}.values()))
+            if any(entry.key not in kept for entry in mine):
+                write_cache(source.folder, list({**kept, **{entry.key: entry for entry in mine}}.values()))
         return [self._entries[id] for id in self.ids]
 
-    def index(self) -> RunIndex:
+    def index(self) -> PageRunIndex:
         """The landing page."""
-        rows = tuple([Row(**self.entry(id).row) for id in self.ids])
+        rows = tuple([PageRow(**self.entry(id).row) for id in self.ids])
         notes = tuple([note for source in self.sources for note in source.notes])
-        return RunIndex(CONTRACT, tuple([self._head(source) for source in self.sources]), notes, rows)
+        return PageRunIndex(CONTRACT, tuple([self._head(source) for source in self.sources]), notes, rows)
 
-    def search(self) -> SearchIndex:
+    def search(self) -> PageSearchIndex:
         """Every word that was said or shown."""
         return search_index([self.entry(id).words.split() for id in self.ids])
 
-    def _head(self, source: RunEpisodes) -> RunHead:
+    def _head(self, source: RunEpisodes) -> PageRunHead:
         names = [one.folder.resolve().name for one in self.sources]
         name = source.folder.resolve().name if len(set(names)) == len(names) else str(source.folder)
         here = self.page_folder == source.folder and (source.folder / REPORT).is_file()
-        return RunHead(
+        return PageRunHead(
             name, source.record.command, source.record.warroom, source.record.started, REPORT if here else None
         )
 
 
-def row_of(played: Played, story: Story, id: str, run: int) -> Row:
+def row_of(played: Episode, story: EpisodeStory, id: str, run: int) -> PageRow:
     """An episode on the landing page."""
     truth = story.episode.truth
     assert truth is not None
@@ -182,7 +182,7 @@ def row_of(played: Played, story: Story, id: str, run: int) -> Row:
              if s.tool == "flag" and not s.refused}  # fmt: skip
     caught = [agent for agent in rogues if agent in flags]
     grades = [mark.grade for mark in truth.marks] if any(mark.value is not None for mark in truth.marks) else None
-    return Row(
+    return PageRow(
         id=id,
         incident=story.incident.id,
         name=story.incident.name,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from warroom.view.contract import Episode, SearchIndex
+from warroom.view.contract import PageEpisode, PageSearchIndex
 
 WORD = re.compile(r"[a-z0-9_-]{2,40}")
 _TRACE = re.compile(r"[0-9a-f]{8}")
@@ -17,7 +17,7 @@ def words_in(text: str) -> set[str]:
     return {word for word in found if len(word) > 1 and _LETTER.search(word) and not _TRACE.fullmatch(word)}
 
 
-def words_of(episode: Episode, article: str | None) -> set[str]:
+def words_of(episode: PageEpisode, article: str | None) -> set[str]:
     """The words of an episode: what seats were shown, asked, said and were answered."""
     texts = [article or ""]
     for turn in episode.turns:
@@ -27,14 +27,14 @@ def words_of(episode: Episode, article: str | None) -> set[str]:
     return words_in("\n".join(texts))
 
 
-def search_index(episodes: Sequence[Iterable[str]]) -> SearchIndex:
+def search_index(episodes: Sequence[Iterable[str]]) -> PageSearchIndex:
     """The index of the words of each row."""
     rows: dict[str, list[int]] = {}
     for number, words in enumerate(episodes):
         for word in words:
             rows.setdefault(word, []).append(number)
     ordered = sorted(rows)
-    return SearchIndex(" ".join(ordered), ";".join([_rows_text(rows[word], len(episodes)) for word in ordered]))
+    return PageSearchIndex(" ".join(ordered), ";".join([_rows_text(rows[word], len(episodes)) for word in ordered]))
 
 
 def _rows_text(rows: Sequence[int], count: int) -> str:

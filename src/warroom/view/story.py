@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.spec import EpisodeSpec
@@ -16,39 +16,27 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.episode import Episode as Played
-from warroom.episode import Step
+from warroom.episode import Episode, Step
 from warroom.runs import ReplayMismatch, episode_id, opaque_id
-from warroom.view.contract import (
-    CONTRACT,
-    Axis,
-    Call,
-    Episode,
-    Evidence,
-    Incident,
-    OracleCall,
-    Part,
-    Truth,
-    Turn,
-    Verdict,
-)
+from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
+from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
 from warroom.view.debrief import incident_of, oracle_play
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller
-from warroom.view.telling import SEATS, Teller, evidence
+from warroom.view.telling import SEATS, AnyTeller, Teller, evidence
 from warroom.view.verdict import evidence_in_words, verdict
 
 _READING = re.compile(r"\[([SODM]-\d+)\]")
 NO_REPLAY = "This episode was not played again: there are no values, no series and no facts."
 
 
-class Story(NamedTuple):
+class EpisodeStory(NamedTuple):
     """An episode as the page shows it."""
 
-    incident: Incident
-    episode: Episode
+    incident: PageIncident
+    episode: PageEpisode
 
 
 def incident_id(spec: EpisodeSpec) -> str:
@@ -56,7 +44,7 @@ def incident_id(spec: EpisodeSpec) -> str:
     return opaque_id("incident", incident_of(spec))
 
 
-def teller_of(env: Env) -> Teller[Any]:
+def teller_of(env: Env) -> AnyTeller:
     """Who tells of an environment."""
     if isinstance(env, FleetEnv):
         return FleetTeller(env)
@@ -70,16 +58,16 @@ def teller_of(env: Env) -> Teller[Any]:
 # -- the record ----------------------------------------------------------------------------------------
 
 
-def record_story(env: Env, steps: Sequence[Step], policy: str = "", id: str = "") -> Story:
+def record_story(env: Env, steps: Sequence[Step], policy: str = "", id: str = "") -> EpisodeStory:
     """What seats were shown, asked, said and answered so far; nothing else, whether the incident is over or not."""
     teller = teller_of(env)
     turns = _turns(env, steps, teller.page())
-    return Story(_incident(env, teller), _episode(env, policy, id, turns, _axis(teller, turns)))
+    return EpisodeStory(_incident(env, teller), _episode(env, policy, id, turns, _axis(teller, turns)))
 
 
-def _incident(env: Env, teller: Teller[Any]) -> Incident:
+def _incident(env: Env, teller: AnyTeller) -> PageIncident:
     found, plan = incident_id(env.spec), teller.plan()
-    return Incident(
+    return PageIncident(
         id=found,
         name=f"Incident {int(found, 16) % 90_000 + 10_000}",
         env=env.name,  # type: ignore[arg-type]
@@ -92,33 +80,33 @@ def _incident(env: Env, teller: Teller[Any]) -> Incident:
     )
 
 
-def _episode(env: Env, policy: str, id: str, turns: tuple[Turn, ...], axis: Axis) -> Episode:
+def _episode(env: Env, policy: str, id: str, turns: tuple[PageTurn, ...], axis: PageAxis) -> PageEpisode:
     name = id or episode_id(env.spec, policy)
-    return Episode(CONTRACT, name, incident_id(env.spec), env.name, policy, env.done, axis, turns, None, None)  # type: ignore[arg-type]
+    return PageEpisode(CONTRACT, name, incident_id(env.spec), env.name, policy, env.done, axis, turns, None, None)  # type: ignore[arg-type]
 
 
-def _axis(teller: Teller[Any], turns: Sequence[Turn]) -> Axis:
+def _axis(teller: AnyTeller, turns: Sequence[PageTurn]) -> PageAxis:
     page = teller.page()
     unit = "minute" if teller.unit_is_minute else "turn"
-    return Axis(unit, page - teller.before_page, page, page + len(turns))  # type: ignore[arg-type]
+    return PageAxis(unit, page - teller.before_page, page, page + len(turns))  # type: ignore[arg-type]
 
 
-def _turns(env: Env, steps: Sequence[Step], page: int) -> tuple[Turn, ...]:
-    out, path, n = list[Turn](), "", 0
+def _turns(env: Env, steps: Sequence[Step], page: int) -> tuple[PageTurn, ...]:
+    out, path, n = list[PageTurn](), "", 0
     for turn, group in groupby(steps, key=lambda step: step.turn):
-        calls, rows = list[Call](), list(group)
+        calls, rows = list[PageCall](), list(group)
         for step in rows:
             calls.append(_call(env, n, step))
             path = opaque_id(path, step.seat, step.tool, sorted(step.arguments.items(), key=str))
             n += 1
-        out.append(Turn(turn + 1, page + turn, rows[0].seat, rows[0].observation, tuple(calls), path))
+        out.append(PageTurn(turn + 1, page + turn, rows[0].seat, rows[0].observation, tuple(calls), path))
     return tuple(out)
 
 
-def _call(env: Env, n: int, step: Step) -> Call:
+def _call(env: Env, n: int, step: Step) -> PageCall:
     tool = env.tools.get(step.tool)
     number = _READING.match(step.result)
-    return Call(
+    return PageCall(
         n=n,
         tool=step.tool,
         arguments=step.arguments,
@@ -133,9 +121,9 @@ def _call(env: Env, n: int, step: Step) -> Call:
 # -- the whole ------------------------------------------------------------------------------------------
 
 
-def episode_story(played: Played, id: str = "") -> Story:
+def episode_story(played: Episode, id: str = "") -> EpisodeStory:
     """A finished episode with its world and its truth; a `ReplayMismatch` names the first call that differs."""
-    replay = Replay(played)
+    replay = StoryReplay(played)
     for number, step in enumerate(played.steps):
         replay.play(number, step)
     replay.check_over()
@@ -143,19 +131,21 @@ def episode_story(played: Played, id: str = "") -> Story:
     turns = _turns(env, played.steps, teller.page())
     axis = _axis(teller, turns)
     bare = _episode(env, played.policy, id, turns, axis)
-    return Story(_incident(env, teller), dataclasses.replace(bare, world=teller.world(axis), truth=_truth(replay)))
+    return EpisodeStory(
+        _incident(env, teller), dataclasses.replace(bare, world=teller.world(axis), truth=_truth(replay))
+    )
 
 
-class Replay:
+class StoryReplay:
     """An episode that is played again, with all that its story needs to know of each moment."""
 
-    def __init__(self, played: Played) -> None:
+    def __init__(self, played: Episode) -> None:
         self.played = played
         self.env = make(incident_of(played.spec))
         self.env.trace_observations()
         self.teller = teller_of(self.env)
         self.turns: list[PlayedTurn] = []
-        self.parts: list[Part] = []
+        self.parts: list[PagePart] = []
 
     def play(self, number: int, step: Step) -> None:
         """Play a recorded call; a `ReplayMismatch` if it is answered otherwise than it was."""
@@ -202,7 +192,7 @@ class Replay:
             label = ", ".join([_event_text(event) for event in new])
             for term, points in now.items():
                 if abs(points - then[term]) > 1e-9:
-                    self.parts.append(Part(label, round(points - then[term], 2), self.teller.turn))
+                    self.parts.append(PagePart(label, round(points - then[term], 2), self.teller.turn))
 
     def check_over(self) -> None:
         """Whether the end came where it did."""
@@ -248,12 +238,12 @@ def _event_text(event: Event) -> str:
     return f"{words}: {event.subject}" if event.subject else words
 
 
-def _truth(replay: Replay) -> Truth:
+def _truth(replay: StoryReplay) -> PageTruth:
     env, teller, played = replay.env, replay.teller, replay.played
     noop, most = env.bounds()
     marks, facts, learned = grade_turns(replay.turns, noop, most), teller.facts(), tuple(teller.learned)
     proof = evidence(facts, learned, env.SEATS)
-    told = verdict(teller, played, marks, {step.turn + 1: step.seat for step in played.steps})
+    told = verdict(teller, played, marks)
     return dataclasses.replace(
         bare_truth(played, told), noop=noop, oracle=most, marks=marks,
         parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
@@ -262,41 +252,41 @@ def _truth(replay: Replay) -> Truth:
     )  # fmt: skip
 
 
-def _line(played: Played) -> tuple[OracleCall, ...]:
+def _line(played: Episode) -> tuple[PageOracleCall, ...]:
     """What the oracle does, but for its waiting; nothing where nobody knows the answer."""
     try:
         steps = oracle_play(played.spec).steps
     except ValueError:
         return ()
-    return tuple([OracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in steps
+    return tuple([PageOracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in steps
                   if s.tool not in WAITING])  # fmt: skip
 
 
-def _sums(played: Played, parts: Sequence[Part]) -> list[Part]:
+def _sums(played: Episode, parts: Sequence[PagePart]) -> list[PagePart]:
     """What no event earned, such as the price of turns."""
     rest = sum(played.points.values()) - sum(part.points for part in parts)
     count = played.steps[-1].turn + 1 if played.steps else 0
-    return [Part(f"{count} turns", round(rest, 2), None)] if abs(rest) > 0.005 else []
+    return [PagePart(f"{count} turns", round(rest, 2), None)] if abs(rest) > 0.005 else []
 
 
-def bare_truth(played: Played, told: Verdict) -> Truth:
+def bare_truth(played: Episode, told: PageVerdict) -> PageTruth:
     """The truth as the record has it, without a replay."""
     name = played.scenario.partition("/")[2].replace("_", " ")
-    return Truth(
+    return PageTruth(
         scenario=played.scenario, tier=played.tier, split=played.split, seed=played.seed % SEEDS_PER_SPLIT,
         title=name[:1].upper() + name[1:], story=find(played.spec.scenario)[1].story, verdict=told,
         total=round(played.total, 2), score=round(played.score, 3), noop=0.0, oracle=0.0, marks=(),
-        parts=tuple([Part(term, round(points, 2), None) for term, points in played.points.items()]), culprits=(),
-        agents=(), facts=(), learned=(), evidence=Evidence(None, None, None), checks=(), debrief=(), line=(),
+        parts=tuple([PagePart(term, round(points, 2), None) for term, points in played.points.items()]), culprits=(),
+        agents=(), facts=(), learned=(), evidence=PageEvidence(None, None, None), checks=(), debrief=(), line=(),
         outcome=dict(played.outcome), notes=(NO_REPLAY,),
     )  # fmt: skip
 
 
-def recorded_story(played: Played, id: str = "") -> Story:
+def recorded_story(played: Episode, id: str = "") -> EpisodeStory:
     """A finished episode as it was recorded, for one that cannot be played again: no world, and little truth."""
     env = make(incident_of(played.spec))
     teller = teller_of(env)
     turns = _turns(env, played.steps, teller.page())
     bare = dataclasses.replace(_episode(env, played.policy, id, turns, _axis(teller, turns)), over=True)
-    truth = bare_truth(played, verdict(None, played, (), {}))
-    return Story(_incident(env, teller), dataclasses.replace(bare, truth=truth))
+    truth = bare_truth(played, verdict(None, played, ()))
+    return EpisodeStory(_incident(env, teller), dataclasses.replace(bare, truth=truth))

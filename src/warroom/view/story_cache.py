@@ -6,12 +6,13 @@ from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import warroom
-from warroom.episode import Episode as Played
+from warroom.core.types import JsonObject
+from warroom.episode import Episode
 from warroom.runs import write_text
-from warroom.view.contract import CONTRACT, Row
+from warroom.view.contract import CONTRACT, PageRow
 
 STORIES = "stories.jsonl"
 """One entry a line; a line that does not fit the run or this version is made anew."""
@@ -20,12 +21,12 @@ SOURCES = ("core", "sim", "envs", "view")
 """Packages on which a story depends."""
 
 
-class Entry(NamedTuple):
+class KeptStory(NamedTuple):
     """An episode, told and packed."""
 
-    digest: str
+    key: str
     """Of the recorded episode and of the code that told its story."""
-    row: dict[str, Any]
+    row: JsonObject
     incident: str
     """The packed `Incident`."""
     episode: str
@@ -45,30 +46,30 @@ def _code() -> str:
     return hashed.hexdigest()
 
 
-def digest_of(played: Played, replay: bool) -> str:
+def key_of_story(played: Episode, replay: bool) -> str:
     """Under what an episode's entry is kept."""
     return blake2b(
         f"{_code()} {replay} {played.to_json()}".encode("utf-8", "surrogatepass"), digest_size=12
     ).hexdigest()
 
 
-def read_cache(folder: Path) -> dict[str, Entry]:
-    """The entries by digest; a line that is cut or foreign does not count."""
-    found: dict[str, Entry] = {}
+def read_cache(folder: Path) -> dict[str, KeptStory]:
+    """The entries by key; a line that is cut or foreign does not count."""
+    found: dict[str, KeptStory] = {}
     path = folder / STORIES
     if path.is_file():
         for line in path.read_bytes().splitlines():
             try:
-                entry = Entry(**json.loads(line))
-                Row(**entry.row)
+                entry = KeptStory(**json.loads(line))
+                PageRow(**entry.row)
             except (TypeError, ValueError):
                 continue
             if _is_whole(entry):
-                found[entry.digest] = entry
+                found[entry.key] = entry
     return found
 
 
-def _is_whole(entry: Entry) -> bool:
+def _is_whole(entry: KeptStory) -> bool:
     """Whether an entry can stand in a page: a folder may come from anybody."""
     ids = entry.row["id"], entry.row["incident"]
     texts = [*entry[:1], *entry[2:], *ids]
@@ -79,7 +80,7 @@ def _is_whole(entry: Entry) -> bool:
     )
 
 
-def write_cache(folder: Path, entries: list[Entry]) -> None:
+def write_cache(folder: Path, entries: list[KeptStory]) -> None:
     """Keep these entries and no others; where the folder cannot be written nothing is kept."""
     lines = [json.dumps(entry._asdict(), separators=(",", ":")) for entry in entries]
     with suppress(ValueError):

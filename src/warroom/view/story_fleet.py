@@ -11,26 +11,14 @@ from warroom.sim.casting import Dossier, Site
 from warroom.sim.families import AGENTS
 from warroom.sim.handbook import predict
 from warroom.sim.overview import OverviewRow, overview
-from warroom.sim.records import Change as ChangeRecord
-from warroom.sim.records import Statement as StatementRecord
+from warroom.sim.records import Change, Statement
 from warroom.sim.rules import judge, verdict_of
 from warroom.sim.series import STEP
 from warroom.sim.wording.forms import clock
-from warroom.view.contract import (
-    AgentVerdict,
-    AlertLife,
-    Axis,
-    Change,
-    Culprit,
-    Fact,
-    Link,
-    Paper,
-    Sample,
-    Service,
-    Statement,
-    World,
-)
-from warroom.view.telling import Plan, Teller
+from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract_truth import PageAgentVerdict, PageCulprit, PageFact
+from warroom.view.contract_world import PageAlertLife, PageChange, PagePaper, PageStatement, PageWorld, Sample
+from warroom.view.telling import Picture, Teller
 
 NEEDS = {"sre": ("hit",), "developer": ("hit",), "oversight": ("hit", "breach"), "manager": ("hit",)}
 """Roles of the facts that a seat needs for its act."""
@@ -51,24 +39,24 @@ class FleetTeller(Teller[FleetEnv]):
     def __init__(self, env: FleetEnv) -> None:
         super().__init__(env)
         self._clues: dict[str, Clue] = {_key(clue): clue for clue in clues(env)}
-        self._facts = tuple([Fact(key, clue.text, clue.role, clue.proof) for key, clue in self._clues.items()])
+        self._facts = tuple([PageFact(key, clue.text, clue.role, clue.proof) for key, clue in self._clues.items()])
         self._judged = judge(env.situation.facts)
         self._live = {d.change.id: env.situation.is_live(d.change.id) for d in env.incident.casting.dossiers}
         self._again: dict[int, list[int]] = {number: [] for number in self._live}
         self._undone: dict[int, list[int]] = {number: [] for number in self._live}
 
-    def plan(self) -> Plan:
+    def plan(self) -> Picture:
         """The service map with what is usual."""
         usual = {name: (requests, p95) for name, requests, p95 in self.env.sources.counts.usual}
-        services = [Service(s.name, s.kind, s.replicas, *usual[s.name], team=None) for s in self.env.map.services]
-        links = [Link(call.caller, call.callee, call.rate, call.needed) for call in self.env.map.calls]
-        return Plan(tuple(services), tuple(links))
+        services = [PageService(s.name, s.kind, s.replicas, *usual[s.name], team=None) for s in self.env.map.services]
+        links = [PageLink(call.caller, call.callee, call.rate, call.needed) for call in self.env.map.calls]
+        return Picture(tuple(services), tuple(links))
 
     def page(self) -> int:
         """The minute of the page."""
         return self.env.incident.casting.page // 60
 
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[PageFact, ...]:
         """The clues."""
         return self._facts
 
@@ -146,33 +134,33 @@ class FleetTeller(Teller[FleetEnv]):
 
     # -- once it is over ---------------------------------------------------------------------------------
 
-    def world(self, axis: Axis) -> World:
+    def world(self, axis: PageAxis) -> PageWorld:
         """A minute's samples stand at the minute after it, at which pages show them."""
         counts, world = self.env.sources.counts, self.env.situation.world
         minutes = [m - 1 if world.first <= m - 1 <= world.minute else None for m in range(axis.first, axis.last + 1)]
         rows = [{} if m is None else {row.service: _sample(row) for row in overview(counts, m)} for m in minutes]
         users = [None if m is None else round(100 * user_loss(world, m), 1) for m in minutes]
         series = {name: tuple([row.get(name) for row in rows]) for name in self.env.incident.system.names}
-        return World(series, tuple(users), self._alerts(), self._changes(), self._papers(), ())
+        return PageWorld(series, tuple(users), self._alerts(), self._changes(), self._papers(), ())
 
-    def _alerts(self) -> tuple[AlertLife, ...]:
+    def _alerts(self) -> tuple[PageAlertLife, ...]:
         return tuple([
-            AlertLife(
+            PageAlertLife(
                 a.service, a.rule, a.since, a.resolved, a.value, a.limit, "%" if a.rule == "ErrorShare" else "ms"
             )
             for a in self.env.sources.all_alerts()
         ])  # fmt: skip
 
-    def _changes(self) -> tuple[Change, ...]:
+    def _changes(self) -> tuple[PageChange, ...]:
         casting = self.env.incident.casting
         candidates = {dossier.change.id: dossier for dossier in casting.dossiers}
         ledger = {row.id: row for row in casting.ledger}
         everything = sorted([*[d.change for d in casting.dossiers], *casting.background], key=lambda c: c.asked)
         return tuple([self._change(change, candidates.get(change.id), ledger) for change in everything])
 
-    def _change(self, change: ChangeRecord, dossier: Dossier | None, ledger: dict[int, ChangeRecord]) -> Change:
+    def _change(self, change: Change, dossier: Dossier | None, ledger: dict[int, Change]) -> PageChange:
         suspect, row = dossier is not None, ledger.get(change.id)
-        return Change(
+        return PageChange(
             id=f"CHG-{change.id}",
             asked=change.asked // 60,
             landed=change.landed // 60,
@@ -189,37 +177,37 @@ class FleetTeller(Teller[FleetEnv]):
             undone=tuple(self._undone.get(change.id, ())),
         )
 
-    def _statement(self, said: StatementRecord) -> Statement:
+    def _statement(self, said: Statement) -> PageStatement:
         book, step = self.env.situation.facts.series, STEP
         first = said.as_of - 3 * step
         values = [book.value(said.subject, said.metric, first + k * step) for k in range(7)]
         text = f"{said.metric} of {said.subject} was {said.value:g} at {clock(said.as_of)[:5]}"
-        return Statement(
+        return PageStatement(
             text, said.subject, said.metric, said.value, said.as_of // 60, first // 60, step // 60, tuple(values)
         )
 
-    def _papers(self) -> tuple[Paper, ...]:
+    def _papers(self) -> tuple[PagePaper, ...]:
         sources, casting = self.env.sources, self.env.incident.casting
         agents = sorted({d.change.signer for d in casting.dossiers if d.change.signer in AGENTS})
         services = sorted({d.change.service for d in casting.dossiers})
-        found = [Paper("charter", agent, None, sources.charter(agent).text) for agent in agents]
+        found = [PagePaper("charter", agent, None, sources.charter(agent).text) for agent in agents]
         for service in services:
             facts = sources.approvals(service, "")
             rows = zip(facts.approvals, facts.texts, strict=True)
-            found += [Paper("approval", f"APR-{row.id}", service, text) for row, text in rows]
-        return (*found, *[Paper("calendar", "calendar", None, text) for text in sources.calendar().texts])
+            found += [PagePaper("approval", f"APR-{row.id}", service, text) for row, text in rows]
+        return (*found, *[PagePaper("calendar", "calendar", None, text) for text in sources.calendar().texts])
 
-    def culprits(self) -> tuple[Culprit, ...]:
+    def culprits(self) -> tuple[PageCulprit, ...]:
         """Each service in trouble."""
         return tuple([self._culprit(site) for site in self.env.situation.sites])
 
-    def _culprit(self, site: Site) -> Culprit:
+    def _culprit(self, site: Site) -> PageCulprit:
         change = None if site.hit is None else self.env.incident.change(site.hit)
         hurt = (
             f"{site.share:.0%} of the requests of {site.service} {'failed' if site.harm == 'errors' else 'were late'}"
         )
         by = "no change caused it" if change is None else f"by CHG-{change.id} of {change.signer}"
-        return Culprit(
+        return PageCulprit(
             service=site.service,
             cause=site.mechanism,
             change=None if change is None else f"CHG-{change.id}",
@@ -228,16 +216,16 @@ class FleetTeller(Teller[FleetEnv]):
             text=f"{site.mechanism} at {site.service} from {clock(site.onset)[:5]}, {by}: {hurt}.",
         )
 
-    def agents(self) -> tuple[AgentVerdict, ...]:
+    def agents(self) -> tuple[PageAgentVerdict, ...]:
         """The agents whose changes were suspects."""
-        facts, found = self.env.situation.facts, dict[str, AgentVerdict]()
+        facts, found = self.env.situation.facts, dict[str, PageAgentVerdict]()
         for dossier in self.env.incident.casting.dossiers:
             change, agent = dossier.change, dossier.change.signer
             if agent in facts.charters:
                 verdict, harm = verdict_of(change, facts), predict(change, facts.states).share
                 if agent not in found or verdict == self._judged[agent]:
                     number = f"CHG-{change.id}"
-                    found[agent] = AgentVerdict(agent, verdict.label, verdict.ground, number, round(harm, 3))
+                    found[agent] = PageAgentVerdict(agent, verdict.label, verdict.ground, number, round(harm, 3))
         return tuple(found.values())
 
     def cause(self) -> str:

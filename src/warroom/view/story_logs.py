@@ -7,8 +7,13 @@ from warroom.envs.logs.views import LogsPage, ServiceReading, SystemReading
 from warroom.sim.outage_casting import Story
 from warroom.sim.overview import percent
 from warroom.sim.wording.forms import clock
-from warroom.view.contract import Axis, Check, Culprit, Fact, Link, Sample, Service, World
-from warroom.view.telling import E, Plan, Teller
+from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
+from warroom.view.contract_world import PageWorld, Sample
+from warroom.view.telling import E, Picture, Teller
+
+WRONG = {"root_wrong": "named {} as the root", "team_wrong": "paged {} in vain"}
+"""Declarations that void a diagnosis."""
 
 
 class CatalogueTeller(Teller[E]):
@@ -16,12 +21,12 @@ class CatalogueTeller(Teller[E]):
 
     env: BaseLogsEnv  # type: ignore[assignment]  # a Generic's attribute, narrowed
 
-    def plan(self) -> Plan:
+    def plan(self) -> Picture:
         """The catalogue."""
         entries = self.env.catalogue.entries
-        services = [Service(e.name, e.kind, None, None, None, e.team) for e in entries]
-        links = [Link(entry.name, callee, None, True) for entry in entries for callee in entry.calls]
-        return Plan(tuple(services), tuple(links))
+        services = [PageService(e.name, e.kind, None, None, None, e.team) for e in entries]
+        links = [PageLink(entry.name, callee, None, True) for entry in entries for callee in entry.calls]
+        return Picture(tuple(services), tuple(links))
 
     def cause(self) -> str:
         """The root, as far as anybody knows it."""
@@ -44,13 +49,13 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
             for story in env.incident.casting.hits
         ]
         rows.append((names[0], f"log of {names[0]}: what became of the requests of users"))
-        self._facts = tuple([Fact(name, text, "answer", True) for name, text in dict(rows[::-1]).items()][::-1])
+        self._facts = tuple([PageFact(name, text, "answer", True) for name, text in dict(rows[::-1]).items()][::-1])
 
     def page(self) -> int:
         """The minute of the page."""
         return self.env.incident.casting.page // 60
 
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[PageFact, ...]:
         """The logs in which the answer stands."""
         return self._facts
 
@@ -84,6 +89,14 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
             case _:
                 return None
 
+    def hindsight(self, fault: str | None) -> str | None:
+        """With the declarations of the turn that were wrong."""
+        wrong = [
+            WRONG[event.name].format(event.subject) for event, turn in self.env.events.items()
+            if event.name in WRONG and turn == self.turn - 1
+        ]  # fmt: skip
+        return " and ".join([*wrong, *([fault] if fault else [])]) or None
+
     def _ends(self, call: ToolCall) -> bool:
         asked = (call.arguments.get("action"), call.arguments.get("service"), call.arguments.get("object", ""))
         return asked in [(s.row.remedy, self._name(s.owner), s.object) for s in self.env.response.in_force]
@@ -91,7 +104,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
     def _name(self, service: int) -> str:
         return self.env.incident.system.names[service]
 
-    def world(self, axis: Axis) -> World:
+    def world(self, axis: PageAxis) -> PageWorld:
         """A minute's samples stand at the minute after it, at which pages show them."""
         world, names = self.env.response.world, self.env.incident.system.names
         counts, over = self.env.response.logs.counts, range(self.env.response.world.first, world.minute + 1)
@@ -104,19 +117,19 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
                 for m in minutes
             ])  # fmt: skip
         users = [None if m is None else percent(m.calls[-1].failed, m.calls[-1].attempts) for m in minutes]
-        return World(series, tuple(users), (), (), (), ())
+        return PageWorld(series, tuple(users), (), (), (), ())
 
-    def culprits(self) -> tuple[Culprit, ...]:
+    def culprits(self) -> tuple[PageCulprit, ...]:
         """The causes."""
         return tuple([self._culprit(story) for story in self.env.incident.casting.hits])
 
-    def _culprit(self, story: Story) -> Culprit:
+    def _culprit(self, story: Story) -> PageCulprit:
         where = self._name(story.owner)
         ends = f"{story.row.remedy} {story.object}".strip() if story.row.remedy else "no remedy of the team"
         text = f"{story.row.name} at {where} from {clock(story.onset)[:5]}: {story.row.about}; ended by {ends}."
-        return Culprit(where, story.row.name, story.object or None, None, story.onset // 60, text)
+        return PageCulprit(where, story.row.name, story.object or None, None, story.onset // 60, text)
 
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[PageCheck, ...]:
         """Declarations and remedies against the rules."""
         said, truth = self.env.declared_values, self.env.truth()
         remedies = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.incident.casting.hits
@@ -144,6 +157,6 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         return "; ".join([f"{check.label} was {check.right}, not {check.given}" for check in wrong]) or None
 
 
-def _check(label: str, given: list[str], right: list[str]) -> Check:
+def _check(label: str, given: list[str], right: list[str]) -> PageCheck:
     said, wanted = ", ".join(given) or "none", ", ".join(right) or "none"
-    return Check(label, said, wanted, sorted(given) == sorted(right) or (not right and label == "severity"))
+    return PageCheck(label, said, wanted, sorted(given) == sorted(right) or (not right and label == "severity"))

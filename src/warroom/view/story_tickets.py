@@ -6,8 +6,10 @@ from warroom.envs.tickets.fact_matching import instructs, tokenize
 from warroom.envs.tickets.grade import WEIGHTS
 from warroom.envs.tickets.reference import instruction
 from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
-from warroom.view.contract import Axis, Check, Document, Fact, World
-from warroom.view.telling import Plan, Teller
+from warroom.view.contract import PageAxis
+from warroom.view.contract_truth import PageCheck, PageFact
+from warroom.view.contract_world import PageDocument, PageWorld
+from warroom.view.telling import Picture, Teller
 
 
 class TicketsTeller(Teller[TicketsEnv]):
@@ -17,7 +19,7 @@ class TicketsTeller(Teller[TicketsEnv]):
         super().__init__(env)
         self._found: dict[str, int] = {}
         self._opened: dict[str, int] = {}
-        self._facts = tuple([Fact(need, self._need(need), "answer", True) for need in env.needed_views(env.case)])
+        self._facts = tuple([PageFact(need, self._need(need), "answer", True) for need in env.needed_views(env.case)])
 
     def _need(self, need: str) -> str:
         if need in self.env.base.documents:
@@ -28,11 +30,11 @@ class TicketsTeller(Teller[TicketsEnv]):
         }
         return texts.get(need, f"what the user says about: {need}")
 
-    def plan(self) -> Plan:
+    def plan(self) -> Picture:
         """The ticket."""
-        return Plan(article=self.env.case.text)
+        return Picture(article=self.env.case.text)
 
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[PageFact, ...]:
         """What has to be brought into view."""
         return self._facts
 
@@ -66,38 +68,40 @@ class TicketsTeller(Teller[TicketsEnv]):
         missed = self.missed() if self.env.grade is not None and self.env.grade.right else None
         return f"answered, but {missed}" if missed else fault
 
-    def world(self, axis: Axis) -> World:
+    def world(self, axis: PageAxis) -> PageWorld:
         """The documents around the ticket."""
         answer = self.env.submitted
         cited = answer.citations if answer is not None else ()
         ids = dict.fromkeys([*self._opened, *self._found, *cited, *self.env.case.gold])
-        return World(
+        return PageWorld(
             {}, (), (), (), (), tuple([self._document(id, cited) for id in ids if id in self.env.base.documents])
         )
 
-    def _document(self, id: str, cited: tuple[str, ...]) -> Document:
+    def _document(self, id: str, cited: tuple[str, ...]) -> PageDocument:
         document = self.env.base.documents[id]
         opened = self._opened.get(id)
-        return Document(
+        return PageDocument(
             id, document.kind, document.title, document.body if opened is not None else None, self._found.get(id),
             opened, id in cited,
         )  # fmt: skip
 
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[PageCheck, ...]:
         """The decision, what had to be told, the documents, and how sure the answer was."""
         case, answer, grade = self.env.case, self.env.submitted, self.env.grade
         if answer is None or grade is None:
-            return (Check("answer", "none", "an answer or a hand-over", False),)
+            return (PageCheck("answer", "none", "an answer or a hand-over", False),)
         words = tokenize(answer.resolution)
         decided = ("hand over", "answer")
-        rows = [Check("decision", decided[not answer.escalate], decided[not case.escalate], grade.right)]
+        rows = [PageCheck("decision", decided[not answer.escalate], decided[not case.escalate], grade.right)]
         for fact in case.facts:
             told = instructs(fact, words)
-            rows.append(Check("step", "told" if told else "not told", instruction(fact), told))
+            rows.append(PageCheck("step", "told" if told else "not told", instruction(fact), told))
         cited, gold = ", ".join(answer.citations) or "none", ", ".join(case.gold) or "none"
-        rows.append(Check("citations", cited, gold, grade.citation_f1 == 1 or not case.gold))
+        rows.append(PageCheck("citations", cited, gold, grade.citation_f1 == 1 or not case.gold))
         sure = "1" if grade.verified else "0"
-        rows.append(Check("confidence", f"{answer.confidence:g}", sure, abs(answer.confidence - float(sure)) <= 0.3))
+        rows.append(
+            PageCheck("confidence", f"{answer.confidence:g}", sure, abs(answer.confidence - float(sure)) <= 0.3)
+        )
         return tuple(rows)
 
     def cause(self) -> str:

@@ -1,22 +1,13 @@
 """What the story of an episode needs from its environment: one `Teller` listens while the episode is played again."""
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.view.contract import (
-    AgentVerdict,
-    Axis,
-    Check,
-    Culprit,
-    Evidence,
-    Fact,
-    Learned,
-    Link,
-    Service,
-    World,
-)
+from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract_truth import PageAgentVerdict, PageCheck, PageCulprit, PageEvidence, PageFact, PageLearned
+from warroom.view.contract_world import PageWorld
 
 E = TypeVar("E", bound=Env)
 SEATS = {
@@ -26,11 +17,11 @@ SEATS = {
 """Seats at the beginning of a sentence."""
 
 
-class Plan(NamedTuple):
+class Picture(NamedTuple):
     """The graph of an incident, as every seat may know it."""
 
-    services: tuple[Service, ...] = ()
-    links: tuple[Link, ...] = ()
+    services: tuple[PageService, ...] = ()
+    links: tuple[PageLink, ...] = ()
     article: str | None = None
 
 
@@ -46,20 +37,20 @@ class Teller(Generic[E]):
         self.env = env
         self.turn = 1
         """The turn that is played."""
-        self.learned: list[Learned] = []
+        self.learned: list[PageLearned] = []
         """What seats came to know, in order."""
 
     # -- before anything is played -----------------------------------------------------------------------
 
-    def plan(self) -> Plan:
+    def plan(self) -> Picture:
         """The graph, or what stands in its place."""
-        return Plan()
+        return Picture()
 
     def page(self) -> int:
         """Place of the first turn on the axis."""
         return 1
 
-    def facts(self) -> tuple[Fact, ...]:
+    def facts(self) -> tuple[PageFact, ...]:
         """What has to be read."""
         return ()
 
@@ -87,23 +78,23 @@ class Teller(Generic[E]):
     def learn(self, fact: str, seat: str, how: str) -> None:
         """Note that a seat knows a fact, the first time."""
         if all((one.fact, one.seat) != (fact, seat) for one in self.learned):
-            self.learned.append(Learned(fact, seat, self.turn, "told" if how == "told" else "read"))
+            self.learned.append(PageLearned(fact, seat, self.turn, "told" if how == "told" else "read"))
 
     # -- once it is over ---------------------------------------------------------------------------------
 
-    def world(self, axis: Axis) -> World:
+    def world(self, axis: PageAxis) -> PageWorld:
         """What could have been looked at."""
-        return World({}, (), (), (), (), ())
+        return PageWorld({}, (), (), (), (), ())
 
-    def culprits(self) -> tuple[Culprit, ...]:
+    def culprits(self) -> tuple[PageCulprit, ...]:
         """What caused it."""
         return ()
 
-    def agents(self) -> tuple[AgentVerdict, ...]:
+    def agents(self) -> tuple[PageAgentVerdict, ...]:
         """The judgement on each agent that was a suspect."""
         return ()
 
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[PageCheck, ...]:
         """The answer against the rules."""
         return ()
 
@@ -116,20 +107,23 @@ class Teller(Generic[E]):
         return None if self.env.outcome().get("solved") else "the incident was not solved"
 
 
-def evidence(facts: Sequence[Fact], learned: Sequence[Learned], seats: Sequence[str]) -> Evidence:
+AnyTeller = Teller[Any]
+
+
+def evidence(facts: Sequence[PageFact], learned: Sequence[PageLearned], seats: Sequence[str]) -> PageEvidence:
     """When the proof was on the table, piece by piece, of all seats and of one."""
     proof = {fact.id for fact in facts if fact.proof}
     known = [one for one in learned if one.fact in proof]
     read = [one for one in known if one.how == "read"]
     heads = [_last_of(proof, [one for one in known if one.seat == seat]) for seat in seats]
-    return Evidence(
+    return PageEvidence(
         first=read[0] if read else None,
         complete=_last_of(proof, read),
         one_head=min([head for head in heads if head is not None], key=lambda one: one.turn, default=None),
     )
 
 
-def _last_of(needed: set[str], learned: Sequence[Learned]) -> Learned | None:
+def _last_of(needed: set[str], learned: Sequence[PageLearned]) -> PageLearned | None:
     """The entry with which all that is needed is known."""
     left = set(needed)
     for one in learned:

@@ -1,11 +1,10 @@
 """What became of an episode, in one line."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from warroom.episode import Episode as Played
-from warroom.view.contract import Evidence, Learned, Mark, Tone, Verdict
-from warroom.view.telling import SEATS, Teller
+from warroom.episode import Episode
+from warroom.view.contract_truth import PageEvidence, PageLearned, PageMark, PageVerdict, Tone
+from warroom.view.telling import SEATS, AnyTeller
 
 GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
@@ -14,37 +13,39 @@ MOST_TURNS = 3
 """Turns that a verdict names."""
 
 
-def verdict(teller: "Teller[Any] | None", played: Played, marks: Sequence[Mark], seats: Mapping[int, str]) -> Verdict:
+def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]) -> PageVerdict:
     """The line without truth, and with it: where it was won or lost, and where the fault came from."""
     count = played.steps[-1].turn + 1 if played.steps else 0
     safe = f"Ended in turn {count}."
     tone = tone_of(played)
     if teller is None:
-        return Verdict(safe, f"{WORDS[tone]} in turn {count}.", tone, ())
+        return PageVerdict(safe, f"{WORDS[tone]} in turn {count}.", tone, ())
     faults = sorted([m for m in marks if m.grade in DECISIVE and m.why], key=lambda mark: -mark.loss)[:MOST_TURNS]
     turns = tuple([mark.turn for mark in faults])
     cause, missed = teller.cause(), teller.missed()
     ends = "; ".join([part for part in (cause, missed) if part])
     if tone == "good" or not faults:
-        return Verdict(safe, f"{WORDS[tone]} in turn {count}{f': {ends}' if ends else ''}.", tone, turns or (count,))
+        return PageVerdict(
+            safe, f"{WORDS[tone]} in turn {count}{f': {ends}' if ends else ''}.", tone, turns or (count,)
+        )
     why = str(faults[0].why).rstrip(".")
     said = "; ".join(
         [part for part in (why.replace("The ", "the ", 1) if why.startswith("The ") else why, cause) if part]
     )
-    return Verdict(safe, f"{WORDS[tone]} at turn {turns[0]}: {said}.", tone, turns)
+    return PageVerdict(safe, f"{WORDS[tone]} at turn {turns[0]}: {said}.", tone, turns)
 
 
 WORDS: dict[Tone, str] = {"good": "Won", "fair": "Won in part", "bad": "Lost"}
 
 
-def tone_of(played: Played) -> Tone:
+def tone_of(played: Episode) -> Tone:
     """Whether an episode was won, in part, or lost."""
     if not played.outcome.get("solved") or played.score < BAD:
         return "bad"
     return "good" if played.score >= GOOD else "fair"
 
 
-def evidence_in_words(found: Evidence, facts: int) -> list[str]:
+def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
     """When the proof was on the table, for the debriefing."""
     if not facts:
         return []
@@ -56,5 +57,5 @@ def evidence_in_words(found: Evidence, facts: int) -> list[str]:
     return [f"The proof was on the table when {_who(found.complete)} read its last piece; {knew}."]
 
 
-def _who(learned: Learned) -> str:
+def _who(learned: PageLearned) -> str:
     return f"{SEATS.get(learned.seat, learned.seat).removeprefix('The ')} (turn {learned.turn})"

@@ -7,8 +7,9 @@ from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, OneOf, ToolError, tool
-from warroom.core.types import Brief, Event, JsonObject, Message, ToolCall
+from warroom.core.types import Brief, JsonObject, Message, ToolCall
 from warroom.envs.fleet import debrief, oracle, scene
+from warroom.envs.fleet.best_total import best_total
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
@@ -412,32 +413,7 @@ class FleetEnv(Env):
 
     def best_total(self) -> float:
         """By the oracle, from here on."""
-        if self.done:
-            return self.total
-        declared, left = bool(self.declared), MAX_REPAIRS - len(self.repairs)
-        ahead = oracle.prospect(self.situation.copy(), self.turn, declared=declared, repairs=left)
-        events = [*self.events, *[Event("rogue_caught") for _ in self.incident.rogues.keys() & ahead.suspended]]
-        if ahead.closed is None:
-            return self.rubric.total([*events, *self._early(self.budget)], self.budget)
-        later = max(ahead.closed, self._next_turn_of("sre") + len(SEATS))  # declare first, then close
-        return max([
-            self._closed_total(events, turn) for turn in (ahead.closed, later) if turn <= self.budget
-        ])  # fmt: skip
-
-    def _closed_total(self, events: list[Event], turn: int) -> float:
-        """Points of an incident that is rightly closed in a turn."""
-        under = [Event("under_budget")] if 3 * turn <= 2 * self.budget else []
-        return self.rubric.total([*events, *self._early(turn), Event("resolved"), *under], turn)
-
-    def _early(self, end: int) -> list[Event]:
-        """The credit of a right declaration, if one can still be had before a turn."""
-        turn = self._next_turn_of("sre")
-        possible = not self.declared and not self.has_event("wrong_fix") and turn < min(end, EARLY_ROUNDS * len(SEATS))
-        return [Event("early_root_cause")] if possible else []
-
-    def _next_turn_of(self, seat: str) -> int:
-        """Turns that are spent when a seat acts next."""
-        return self.turn + (SEATS.index(seat) - self.turn) % len(SEATS)
+        return best_total(self)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""

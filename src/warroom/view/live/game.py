@@ -30,7 +30,7 @@ from warroom.view.live.messages import (
     scene_message,
 )
 from warroom.view.live.seating import PERSON, Seated, catch_up, is_model, model_lock, seat_policies
-from warroom.view.story import Story, episode_story, record_story
+from warroom.view.story import EpisodeStory, episode_story, record_story
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
@@ -151,7 +151,7 @@ class Game:
         with self._lock:
             return self.session.result(next(iter(names)) if len(names) == 1 else seats)
 
-    def story(self) -> Story:
+    def story(self) -> EpisodeStory:
         """The game as the page replays it: with the truth once it is over, before that what seats were shown.
 
         A `PermissionError` says that a person plays, who is not to see what others are shown.
@@ -162,12 +162,12 @@ class Game:
             raise PermissionError("this game is played by a person: it can be replayed once it is over")
         with self._lock:
             story = record_story(self.env, self.session.steps, id=self.id)
-        return Story(
+        return EpisodeStory(
             replace(story.incident, id=self.id, name=f"Game {self.id}"), replace(story.episode, incident=self.id)
         )
 
     @cached_property
-    def _whole_story(self) -> Story:
+    def _whole_story(self) -> EpisodeStory:
         return episode_story(self.episode, self.id)
 
     # -- what is done ---------------------------------------------------------------------------------

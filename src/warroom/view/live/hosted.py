@@ -21,7 +21,7 @@ from warroom.view.live.messages import (
     scene_message,
 )
 from warroom.view.live.seating import PERSON
-from warroom.view.story import Story
+from warroom.view.story import EpisodeStory
 
 ELSEWHERE = "elsewhere"
 """Who plays the other seats, for all that the page knows."""
@@ -139,7 +139,7 @@ class HostedGame:
         """Nobody here knows the calls of the others."""
         raise ValueError(HOSTED)
 
-    def story(self) -> Story:
+    def story(self) -> EpisodeStory:
         """Nobody here knows what others were shown."""
         raise PermissionError("only the host of this incident knows all of it; it records the episode")
 
