@@ -26,7 +26,7 @@ from warroom.view.live.game import Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
 from warroom.view.live.seating import AllowedPolicies
-from warroom.view.live.server import Site, application
+from warroom.view.live.server import LiveSite, application
 from warroom.view.run_data import RunData
 from warroom.view.story import incident_id
 
@@ -100,7 +100,7 @@ def served(
     for name in ("app.js", "app.css"):
         (bundle / name).write_text("/* built */")
     games = Games(Journal(folder / "games"), allowed or AllowedPolicies(), **limits)
-    with running(application(Site(games, run, bundle=bundle))) as url:
+    with running(application(LiveSite(games, run, bundle=bundle))) as url:
         visitor = Visitor(url, games)
         with visitor.client:
             yield visitor
@@ -452,7 +452,7 @@ def test_the_page_forbids_itself_everything_that_it_does_not_need(visitor: Visit
 
 def test_a_page_that_was_not_built_says_how_to_build_it(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="run `make ui`"):
-        application(Site(Games(Journal(tmp_path), AllowedPolicies()), bundle=tmp_path / "none"))
+        application(LiveSite(Games(Journal(tmp_path), AllowedPolicies()), bundle=tmp_path / "none"))
 
 
 def test_a_folder_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
