@@ -197,7 +197,7 @@ def test_what_instruments_showed_is_what_pages_showed() -> None:
     page = env.observe()
     for row in page.overview:  # type: ignore[attr-defined]
         sample = world.series[row.service][axis.page - axis.first]
-        assert sample == (None if row.requests is None else (row.requests, row.p95, row.errors))
+        assert sample == (None if row.requests is None else (row.requests, round(row.p95), row.errors))
     assert all(len(samples) == axis.last - axis.first + 1 for samples in world.series.values())
 
 

@@ -52,7 +52,7 @@ def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> Ma
         value=None if value is None else round(value, 2),
         loss=round(loss, 2),
         grade=found,
-        best=turn.best if turn.best != turn.act else None,
+        best=turn.best if turn.best not in ("", turn.act) else None,
         why=turn.why if found not in ("best", "good") else None,
     )
 

@@ -179,7 +179,11 @@ class Replay:
 
     def _look(self, call: ToolCall) -> "Before":
         env, fault = self.env, self.teller.fault(call)
-        return Before(call_text(env.oracle()), self.teller.could_know(env.seat), fault)
+        try:
+            best = call_text(env.oracle())
+        except ValueError:  # nobody knows the answer
+            best = ""
+        return Before(best, self.teller.could_know(env.seat), fault)
 
     def _played(self, before: "Before", step: Step) -> PlayedTurn:
         act, waits = call_text(ToolCall(step.tool, step.arguments)), step.tool in WAITING
@@ -250,15 +254,22 @@ def _truth(replay: Replay) -> Truth:
     marks, facts, learned = grade_turns(replay.turns, noop, most), teller.facts(), tuple(teller.learned)
     proof = evidence(facts, learned, env.SEATS)
     told = verdict(teller, played, marks, {step.turn + 1: step.seat for step in played.steps})
-    best = oracle_play(played.spec)
-    line = [OracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in best.steps
-            if s.tool not in WAITING]  # fmt: skip
     return dataclasses.replace(
         bare_truth(played, told), noop=noop, oracle=most, marks=marks,
         parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
-        facts=facts, learned=learned, evidence=proof, checks=teller.checks(), line=tuple(line), notes=(),
+        facts=facts, learned=learned, evidence=proof, checks=teller.checks(), line=_line(played), notes=(),
         debrief=(*env.counterfactual(), *evidence_in_words(proof, len(facts))),
     )  # fmt: skip
+
+
+def _line(played: Played) -> tuple[OracleCall, ...]:
+    """What the oracle does, but for its waiting; nothing where nobody knows the answer."""
+    try:
+        steps = oracle_play(played.spec).steps
+    except ValueError:
+        return ()
+    return tuple([OracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in steps
+                  if s.tool not in WAITING])  # fmt: skip
 
 
 def _sums(played: Played, parts: Sequence[Part]) -> list[Part]:

@@ -155,7 +155,7 @@ class FleetTeller(Teller[FleetEnv]):
             if world.first <= minute <= world.minute:
                 for row in overview(counts, minute):
                     scraped = row.requests is not None and row.p95 is not None and row.errors is not None
-                    rows[row.service].append((row.requests, row.p95, row.errors) if scraped else None)  # type: ignore[arg-type]
+                    rows[row.service].append((row.requests, round(row.p95), row.errors) if scraped else None)  # type: ignore[arg-type]
             else:
                 for samples in rows.values():
                     samples.append(None)
@@ -272,7 +272,7 @@ class FleetTeller(Teller[FleetEnv]):
         if any(map(situation.in_force, situation.sites)):
             site = next(filter(situation.in_force, situation.sites))
             if site.hit is not None:
-                return f"nobody undid CHG-{site.hit}" if not self._undone.get(site.hit) else f"CHG-{site.hit} came back"
+                return "nobody undid it" if not self._undone.get(site.hit) else "it came back"
             enough = enough_replicas(self.env.incident, site.service)
             best = self.env.incident.site.mechanism
             return f"nobody mended {site.service} ({best}{f', {enough} replicas' if best == 'capacity' else ''})"

@@ -23,6 +23,11 @@ class CatalogueTeller(Teller[E]):
         links = [Link(entry.name, callee, None, True) for entry in entries for callee in entry.calls]
         return Plan(tuple(services), tuple(links))
 
+    def cause(self) -> str:
+        """The root, as far as anybody knows it."""
+        root = self.env.truth().get("root")
+        return f"the trouble began at {root}" if root else ""
+
 
 class LogsTeller(CatalogueTeller[LogsEnv]):
     """Tells of one drawn incident."""
@@ -95,7 +100,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         for i, name in enumerate(names):
             series[name] = tuple([
                 None if m is None else
-                (round(m.sent[i] / 60), round(m.p95[i], 1), percent(m.requests[i].failed, m.requests[i].received))
+                (round(m.sent[i] / 60), round(m.p95[i]), percent(m.requests[i].failed, m.requests[i].received))
                 for m in minutes
             ])  # fmt: skip
         users = [None if m is None else percent(m.calls[-1].failed, m.calls[-1].attempts) for m in minutes]

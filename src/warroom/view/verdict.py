@@ -24,9 +24,9 @@ def verdict(teller: "Teller[Any] | None", played: Played, marks: Sequence[Mark],
     faults = sorted([m for m in marks if m.grade in DECISIVE and m.why], key=lambda mark: -mark.loss)[:MOST_TURNS]
     turns = tuple([mark.turn for mark in faults])
     cause, missed = teller.cause(), teller.missed()
-    ends = "; ".join([part for part in (missed, cause) if part])
+    ends = "; ".join([part for part in (cause, missed) if part])
     if tone == "good" or not faults:
-        return Verdict(safe, f"{WORDS[tone]} in turn {count}: {ends}.", tone, turns or (count,))
+        return Verdict(safe, f"{WORDS[tone]} in turn {count}{f': {ends}' if ends else ''}.", tone, turns or (count,))
     why = str(faults[0].why).rstrip(".")
     said = "; ".join(
         [part for part in (why.replace("The ", "the ", 1) if why.startswith("The ") else why, cause) if part]

@@ -84,7 +84,7 @@ function Heads({ both }: { both: Both }): JSX.Element {
           </select>
         )}
       </div>
-      <Button act={toggleTruth} pressed={truthShown.value} label="Cause, guilt, grades and points">Truth</Button>
+      <Button act={toggleTruth} pressed={truthShown.value} hint="Cause, guilt, grades and points">Truth</Button>
     </section>
   );
 }

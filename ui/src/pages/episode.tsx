@@ -121,8 +121,8 @@ function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.El
       {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
       {truth && known && <p class="score"><b>{signed(known.total)}</b> <span class="hint">score {plain(known.score)}</span></p>}
       <div class="row">
-        {"episode" in source && <Button act={() => void compareWith(episode)} label="Compare with another policy on this incident">Compare</Button>}
-        {known && <Button act={toggleTruth} pressed={truth} label="Cause, guilt, grades and points">Truth</Button>}
+        {"episode" in source && <Button act={() => void compareWith(episode)} hint="Compare with another policy on this incident">Compare</Button>}
+        {known && <Button act={toggleTruth} pressed={truth} hint="Cause, guilt, grades and points">Truth</Button>}
         <Exports story={story} turn={turn} truth={truth} />
       </div>
     </section>

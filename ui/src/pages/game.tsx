@@ -5,7 +5,7 @@ import { Failed } from "../parts/loaded";
 import { SeatPage } from "./seat";
 import { Watch } from "./watch";
 import { Replay } from "./episode";
-import type { Story } from "../model/story";
+import { lastTurn, type Story } from "../model/story";
 import { getGame, Refused, watchGame, type GameView, type LogEntry } from "../state/server";
 import { loadGameStory } from "../state/source";
 import { adjust } from "../state/store";
@@ -61,7 +61,7 @@ function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
   return (
     <>
       {phase !== "over" && <Watch view={game.view} take={take} />}
-      <Replay story={story} asked={turn ?? story.episode.turns.at(-1)?.n ?? 1} source={{ game: id }} goTo={goTo} />
+      <Replay story={story} asked={turn ?? (phase === "over" ? lastTurn(story.episode) : (story.episode.turns.at(-1)?.n ?? 1))} source={{ game: id }} goTo={goTo} />
     </>
   );
 }

@@ -76,7 +76,7 @@ interface ChoiceProps {
 const Choice = ({ name, title, value, options, errors, pick }: ChoiceProps): JSX.Element => (
   <label class="field">
     <span>{title}</span>
-    <select value={value} aria-describedby={`error-${name}`} aria-invalid={name in errors} onChange={(event) => pick(event.currentTarget.value)}>
+    <select value={value} aria-describedby={`error-${name}`} aria-invalid={Boolean(errors[name])} onChange={(event) => pick(event.currentTarget.value)}>
       {options.map(([id, label]) => <option key={id} value={id}>{label}</option>)}
     </select>
     <span class="error" id={`error-${name}`}>{errors[name]}</span>
@@ -92,20 +92,23 @@ interface SeatChoiceProps {
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** Scripts stand in a list; where models may be typed, the field takes any name. */
+const MODEL = "llm:";
+
+/** Persons and scripts stand in a list; where models may be named, a field takes their names. */
 function SeatChoice({ seat, env, options, game, change, errors }: SeatChoiceProps): JSX.Element {
   const key = `seats.${seat}`;
   const policies = [...new Set(["person", ...env.policies])];
   const pick = (policy: string): void => change({ seats: { ...game.seats, [seat]: policy } });
   const error = errors[key] ?? errors[seat] ?? "";
   const value = game.seats[seat] ?? "";
-  if (!options.typed_models) return <Choice name={key} title={words(seat)} value={value} options={policies.map((p) => [p, p])} errors={{ [key]: error }} pick={pick} />;
+  const typed = !policies.includes(value);
+  const choices = policies.map((p) => [p, p === "person" ? "a person (you)" : p] as const);
+  const model: readonly [string, string] = [MODEL, "a model…"];
   return (
-    <label class="field">
-      <span>{words(seat)}</span>
-      <input list={`policies-${seat}`} value={value} aria-invalid={error !== ""} aria-describedby={`error-${key}`} onInput={(event) => pick(event.currentTarget.value)} />
-      <datalist id={`policies-${seat}`}>{policies.map((p) => <option key={p} value={p} />)}</datalist>
-      <span class="error" id={`error-${key}`}>{error}</span>
-    </label>
+    <>
+      <Choice name={key} title={words(seat)} value={typed ? MODEL : value} options={options.typed_models ? [...choices, model] : choices}
+        errors={{ [key]: error }} pick={pick} />
+      {typed && <input aria-label={`Model of ${words(seat)}`} placeholder="hf:NAME or llm:NAME" value={value} aria-invalid={error !== ""} onInput={(event) => pick(event.currentTarget.value)} />}
+    </>
   );
 }

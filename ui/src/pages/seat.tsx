@@ -55,8 +55,8 @@ const SeatBar = ({ view, seats }: { view: GameView; seats: readonly string[] }):
         <span key={seat.seat} class={seat.seat === view.acting ? "acting" : ""}><SeatName seat={seat.seat} seats={seats} /> <span class="hint">{seat.player}</span></span>
       ))}
     </p>
-    <p role="status">Turn <b>{view.turn}</b> of {view.budget}. {view.phase === "person" ? "Your turn." : ""}{view.branched_from ? ` Branched off after ${view.branched_from.at} calls.` : ""}</p>
-    <progress max={view.budget} value={view.turn} aria-label="Turns used" />
+    <p role="status">Turn <b>{Math.min(view.turn + 1, view.budget)}</b> of {view.budget}. {view.phase === "person" ? "Your turn." : ""}{view.branched_from ? ` Branched off after ${view.branched_from.at} calls.` : ""}</p>
+    <progress max={view.budget} value={view.turn + 1} aria-label="Turns used" />
   </section>
 );
 
@@ -110,7 +110,7 @@ function Entry({ entry, seats, game }: { entry: LogEntry; seats: readonly string
   return (
     <article class={`entry-card ${entry.ends_turn ? "ended" : ""}`}>
       <header class="row spread">
-        <span><SeatName seat={entry.seat} seats={seats} /> <span class="hint">turn {entry.turn}</span> <code>{callText(entry)}</code></span>
+        <span><SeatName seat={entry.seat} seats={seats} /> <span class="hint">turn {entry.turn + 1}</span> <code>{callText(entry)}</code></span>
         <button type="button" aria-pressed={pinned} onClick={() => pin(game, text)}>{pinned ? "Pinned" : "Pin"}</button>
       </header>
       {typeof say === "string" && say && <p>{say}</p>}

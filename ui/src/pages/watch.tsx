@@ -27,7 +27,7 @@ export function Watch({ view, take }: { view: GameView; take: (view: GameView) =
   const moving = view.phase === "playing" || view.phase === "thinking";
   return (
     <section class="watch" aria-label="The game">
-      <p role="status"><b>{SAYS[view.phase]}</b> {view.acting && `Turn ${view.turn} of ${view.budget}, ${words(view.acting)}.`} {view.note}</p>
+      <p role="status"><b>{SAYS[view.phase]}</b> {view.acting && `Turn ${view.turn + 1} of ${view.budget}, ${words(view.acting)}.`} {view.note}</p>
       {failed.map((seat) => <p key={seat.seat} class="error" role="alert">UNAVAILABLE: {words(seat.seat)} ({seat.player}): {seat.reason}</p>)}
       <div class="row wrap">
         <Button act={() => ask(movePolicies(view.id, "call", 0))} disabled={moving}>Next call</Button>

@@ -25,18 +25,21 @@ export const SeatName = ({ seat, seats }: { seat: string; seats: readonly string
 interface ButtonProps {
   readonly act: () => void;
   readonly children: ComponentChildren;
+  /** What it is called, where its text is only a sign. */
   readonly label?: string;
+  /** What it does, where its text does not say it. */
+  readonly hint?: string;
   readonly kind?: "main" | "plain";
   readonly pressed?: boolean;
   readonly disabled?: boolean;
 }
 
-export const Button = ({ act, children, label, kind = "plain", pressed, disabled = false }: ButtonProps): JSX.Element => (
+export const Button = ({ act, children, label, hint, kind = "plain", pressed, disabled = false }: ButtonProps): JSX.Element => (
   <button
     type="button"
     class={kind}
     aria-label={label}
-    title={label}
+    title={hint ?? label}
     aria-pressed={pressed}
     disabled={disabled}
     onClick={act}

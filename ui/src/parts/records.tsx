@@ -46,7 +46,7 @@ function ChangeCard({ change, story, truth, papers }: CardProps): JSX.Element {
   return (
     <article class="card">
       <header class="row spread">
-        <h3>{change.id} <span class="hint">{change.actor} · {words(change.family)} · {change.service}</span></h3>
+        <h2>{change.id} <span class="hint">{change.actor} · {words(change.family)} · {change.service}</span></h2>
         {label && <span class={`tag ${label}`}>{label}</span>}
       </header>
       <p class="hint">
@@ -101,7 +101,7 @@ function DocumentCard({ document }: { document: Document }): JSX.Element {
   const state = [document.cited && "cited", document.opened !== null && `opened in turn ${document.opened}`, document.found !== null && `found in turn ${document.found}`];
   return (
     <article class="card">
-      <h3>{document.title} <span class="hint">{document.id} · {document.kind}</span></h3>
+      <h2>{document.title} <span class="hint">{document.id} · {document.kind}</span></h2>
       <p class="hint">{state.filter(Boolean).join(" · ") || "never found"}</p>
       {document.body && <Fold title="Text"><Printed text={document.body} label={document.title} /></Fold>}
     </article>

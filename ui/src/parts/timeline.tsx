@@ -46,7 +46,7 @@ export function Timeline(props: TimelineProps): JSX.Element {
   const height = tracks.reduce((sum, track) => sum + track.height, 0) + HEIGHTS.ticks;
   const scrub = (event: PointerEvent): void => go(turnUnder(event, axes));
   return (
-    <div class="timeline">
+    <div class="timeline" tabIndex={0} role="group" aria-label="What happened when">
       <div class="track-names" aria-hidden="true">
         {tracks.map((track) => (
           <div key={track.name} class={track.seat === undefined ? "" : `seat-${track.seat % 4}`}

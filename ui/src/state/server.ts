@@ -85,8 +85,9 @@ export interface SceneNode {
 export interface SeatForm {
   readonly seat: string;
   readonly text: string;
-  readonly reads_left: number;
-  readonly reads_per_turn: number;
+  /** Null where only the host of a shared incident knows. */
+  readonly reads_left: number | null;
+  readonly reads_per_turn: number | null;
   readonly tools: readonly ToolForm[];
 }
 
