@@ -10,7 +10,7 @@ from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site
 from warroom.sim.families import AGENTS
 from warroom.sim.handbook import predict
-from warroom.sim.overview import overview
+from warroom.sim.overview import OverviewRow, overview
 from warroom.sim.records import Change as ChangeRecord
 from warroom.sim.records import Statement as StatementRecord
 from warroom.sim.rules import judge, verdict_of
@@ -149,21 +149,10 @@ class FleetTeller(Teller[FleetEnv]):
     def world(self, axis: Axis) -> World:
         """A minute's samples stand at the minute after it, at which pages show them."""
         counts, world = self.env.sources.counts, self.env.situation.world
-        minutes = [minute - 1 for minute in range(axis.first, axis.last + 1)]
-        rows: dict[str, list[Sample | None]] = {name: [] for name in self.env.incident.system.names}
-        for minute in minutes:
-            if world.first <= minute <= world.minute:
-                for row in overview(counts, minute):
-                    scraped = row.requests is not None and row.p95 is not None and row.errors is not None
-                    rows[row.service].append((row.requests, round(row.p95), row.errors) if scraped else None)  # type: ignore[arg-type]
-            else:
-                for samples in rows.values():
-                    samples.append(None)
-        users = [
-            round(100 * user_loss(world, minute), 1) if world.first <= minute <= world.minute else None
-            for minute in minutes
-        ]
-        series = {name: tuple(samples) for name, samples in rows.items()}
+        minutes = [m - 1 if world.first <= m - 1 <= world.minute else None for m in range(axis.first, axis.last + 1)]
+        rows = [{} if m is None else {row.service: _sample(row) for row in overview(counts, m)} for m in minutes]
+        users = [None if m is None else round(100 * user_loss(world, m), 1) for m in minutes]
+        series = {name: tuple([row.get(name) for row in rows]) for name in self.env.incident.system.names}
         return World(series, tuple(users), self._alerts(), self._changes(), self._papers(), ())
 
     def _alerts(self) -> tuple[AlertLife, ...]:
@@ -277,6 +266,13 @@ class FleetTeller(Teller[FleetEnv]):
             best = self.env.incident.site.mechanism
             return f"nobody mended {site.service} ({best}{f', {enough} replicas' if best == 'capacity' else ''})"
         return "nobody closed the incident"
+
+
+def _sample(row: OverviewRow) -> Sample | None:
+    """A row of the overview as pages print it."""
+    if row.requests is None or row.p95 is None or row.errors is None:
+        return None
+    return row.requests, round(row.p95), row.errors
 
 
 _DID = {"restart": "restarted", "scale": "scaled", "escalate": "called in the owners of", "freeze": "froze"}
