@@ -50,7 +50,8 @@ export interface GameView {
   readonly scene: Scene;
   readonly log: readonly LogEntry[];
   readonly seat: SeatForm | null;
-  readonly result: { readonly total: number; readonly score: number } | null;
+  /** The total is null where only the host of a shared incident knows it. */
+  readonly result: { readonly total: number | null; readonly score: number } | null;
   readonly note?: string;
 }
 
