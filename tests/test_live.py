@@ -26,7 +26,7 @@ from warroom.view.live.game import Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
 from warroom.view.live.seating import AllowedPolicies
-from warroom.view.live.server import Site, application
+from warroom.view.live.server import LiveSite, application
 from warroom.view.run_data import RunData
 from warroom.view.story import incident_id
 
@@ -100,7 +100,7 @@ def served(
     for name in ("app.js", "app.css"):
         (bundle / name).write_text("/* built */")
     games = Games(Journal(folder / "games"), allowed or AllowedPolicies(), **limits)
-    with running(application(Site(games, run, bundle=bundle))) as url:
+    with running(application(LiveSite(games, run, bundle=bundle))) as url:
         visitor = Visitor(url, games)
         with visitor.client:
             yield visitor
@@ -115,6 +115,7 @@ def visitor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 # -- watching ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_policies_move_by_a_call_a_turn_or_to_the_end_as_the_episode_loop_does(visitor: Visitor) -> None:
     game = visitor.begin()
     assert (game["phase"], game["calls"], game["viewer"]) == ("paused", 0, None)
@@ -149,6 +150,7 @@ def test_a_page_that_watches_is_told_every_call_once_and_goes_on_where_it_was(vi
     assert [entry["n"] for entry in rest["log"]] == numbers[3:]
 
 
+@pytest.mark.slow
 def test_a_stop_ends_the_moving_after_the_call_that_is_being_made(visitor: Visitor) -> None:
     game = visitor.begin()
     visitor.post(f"games/{game['id']}/move", until="end", pace=10)
@@ -160,6 +162,7 @@ def test_a_stop_ends_the_moving_after_the_call_that_is_being_made(visitor: Visit
 # -- a person at a seat -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("env", "seat"), [(env, seat) for env, seats in SEATS.items() for seat in seats])
 def test_a_person_plays_any_seat_to_the_end_and_sees_its_own_pages_alone(visitor: Visitor, env: str, seat: str) -> None:
     game = visitor.begin(playable(env)[0], tier="easy", **{seat: "person"})
@@ -230,6 +233,7 @@ def test_a_seat_is_played_on_its_turn_alone_and_not_after_the_end(visitor: Visit
 # -- what survives ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_games_go_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
     with served(tmp_path) as before:
         person = before.act(before.begin(manager="person"), "wait", say="I am here.")
@@ -250,6 +254,7 @@ def test_games_go_on_after_a_restart_of_the_server(tmp_path: Path) -> None:
         assert damaged.status == 400 and "is damaged: it has no 'format'" in damaged.body["detail"]
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_folder_never_play_two_ends_of_a_game(tmp_path: Path) -> None:
     with served(tmp_path) as one, served(tmp_path) as other:
         game = one.begin("logs/single_crash", oncall="person")
@@ -273,8 +278,9 @@ def test_games_beyond_the_limits_leave_memory_first_and_the_disk_last(tmp_path: 
 # -- branches ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", list(SEATS))
-@pytest.mark.parametrize("share", [0.3, 0.7])
+@pytest.mark.parametrize("share", [pytest.param(0.3, marks=pytest.mark.thorough), 0.7])
 def test_a_script_that_takes_a_seat_at_any_call_plays_as_if_it_had_sat_there(
     visitor: Visitor, env: str, share: float
 ) -> None:
@@ -286,6 +292,7 @@ def test_a_script_that_takes_a_seat_at_any_call_plays_as_if_it_had_sat_there(
     assert visitor.move(branch)["result"] == whole["result"]
 
 
+@pytest.mark.slow
 def test_a_person_takes_any_seat_at_any_call_and_nothing_else_is_a_branch(visitor: Visitor) -> None:
     whole = visitor.move(visitor.begin())
     seats = dict.fromkeys(SEATS["fleet"], "expert") | {"oversight": "person"}
@@ -384,8 +391,18 @@ HIDDEN = ('"truth":{', '"score":', '"total":', "root cause", "rogue_", "decoy", 
 """Words that only the truth has."""
 
 
-@pytest.mark.parametrize("env", list(SEATS))
-@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("env", "person"),
+    [
+        ("fleet", False),
+        ("fleet", True),
+        ("logs", True),
+        pytest.param("logs", False, marks=pytest.mark.thorough),
+        pytest.param("tickets", False, marks=pytest.mark.thorough),
+        ("tickets", True),
+    ],
+)
 def test_no_byte_that_is_sent_before_the_end_tells_the_truth(tmp_path: Path, env: str, person: bool) -> None:
     spec = episode_spec(playable(env)[0], "hard", 1_000_000_003)
     players = dict.fromkeys(SEATS[env], "expert") | ({SEATS[env][0]: "person"} if person else {})
@@ -425,6 +442,7 @@ def test_no_wish_that_is_not_ours_begins_a_game(visitor: Visitor, field: str) ->
         assert visitor.post("games", **{**WISH, "scenario": scenario}).status == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["call", "move", "stop", ""])
 def test_no_request_breaks_the_server_whatever_its_id_and_its_fields(visitor: Visitor, path: str) -> None:
     game = visitor.begin("logs/single_crash", oncall="person")
@@ -452,7 +470,7 @@ def test_the_page_forbids_itself_everything_that_it_does_not_need(visitor: Visit
 
 def test_a_page_that_was_not_built_says_how_to_build_it(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="run `make ui`"):
-        application(Site(Games(Journal(tmp_path), AllowedPolicies()), bundle=tmp_path / "none"))
+        application(LiveSite(Games(Journal(tmp_path), AllowedPolicies()), bundle=tmp_path / "none"))
 
 
 def test_a_folder_that_cannot_be_written_is_refused_in_words(tmp_path: Path) -> None:
@@ -483,6 +501,7 @@ def test_a_form_asks_for_what_each_tool_takes_and_takes_what_it_asks_for() -> No
 # -- the command ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_one_line() -> None:
     said = refused_without("starlette", "ui", "--port", "0")
     assert said == "error: starlette is not installed; run: pip install 'warroom[serve]'"

@@ -54,7 +54,7 @@ NEEDING = {
     "eval --policies nano --out run": TRAIN,
     "play fleet/cascade --policy llm:x": "openai is not installed; run: pip install 'warroom[llm]'",
     "serve": "fastapi is not installed; run: pip install 'warroom[serve]'",
-    "ui --port 0": "fastapi is not installed; run: pip install 'warroom[serve]'",
+    "ui --port 0": "uvicorn is not installed; run: pip install 'warroom[serve]'",
     "mcp": "mcp is not installed; run: pip install 'warroom[serve]'",
 }
 HELPED = ("train", "jobs", "serve", "ui", "mcp")

@@ -8,7 +8,7 @@ from warroom.serve.app import Mount, ServeOptions
 from warroom.view.live.games import Games
 from warroom.view.live.journal import Journal, usual_folder
 from warroom.view.live.seating import AllowedPolicies
-from warroom.view.live.server import Site, application
+from warroom.view.live.server import LiveSite, application
 
 HUB = "'self' https://huggingface.co"
 """Sites that show the page of a public server within theirs, as the Hub does with a Space."""
@@ -23,7 +23,9 @@ def page_for(serving: ServeOptions, games: Path | None = None) -> Mount:
 
     def mount(app: FastAPI, path: str) -> None:
         allowed = AllowedPolicies(allow_typed_models=False, envs=serving.names)
-        site = Site(Games(Journal(games or usual_folder()), allowed), frames=HUB if serving.access.public else "'none'")
+        site = LiveSite(
+            Games(Journal(games or usual_folder()), allowed), frames=HUB if serving.access.public else "'none'"
+        )
         app.mount(path, application(site))
         app.state.site = site
 

@@ -74,7 +74,7 @@ def ui_command(
 
         typed = access.is_loopback and not access.public
         kept = Games(Journal(games or usual_folder()), AllowedPolicies(names, typed, client))
-        page.serve(bound, page.Site(kept, run, seat_for_page if typed else None), ready, heavy.guard.guard(access))
+        page.serve(bound, page.LiveSite(kept, run, seat_for_page if typed else None), ready, heavy.guard.guard(access))
 
 
 def _loaded(folder: Path) -> RunData:

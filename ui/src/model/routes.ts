@@ -41,6 +41,7 @@ export function drawGraph(names: readonly string[], edges: readonly Edge[], size
   const left = Math.min(...cells.map((c) => c.x - c.width / 2));
   for (const c of cells) c.x += MARGIN - left;
   cells.forEach(setPorts);
+  rows.slice(1).forEach((row) => partColumns(row));
   const height = stackRows(rows, sizes);
   const boxes = cells.flatMap((c) => (c.name === null ? [] : [boxOf(c, c.name, sizes)]));
   const routes = [...chains].map(([edge, steps]) => ({ edge, points: routeOf(steps, edge, sizes) }));
@@ -64,6 +65,26 @@ function portOffset(c: Cell, i: number, ports: number): number {
   if (c.name === null) return 0;
   return (i - (ports - 1) / 2) * Math.min(PORT, (c.width - 24) / Math.max(1, ports));
 }
+
+const NUDGES = [0, 5, -5, 9, -9, 13, -13, 17, -17, 21, -21];
+const APART = 4;
+
+/** Each column between two rows is one edge's own: bends move aside until no port or bend stands in their way. */
+function partColumns(row: readonly Cell[]): void {
+  for (const bend of row) {
+    if (bend.name !== null) continue;
+    const taken = [...new Set(row.flatMap((c) => [...c.above, ...c.below]))].flatMap((s) => columnsBeside(s, bend));
+    const nudge = NUDGES.find((by) => !taken.some((x) => Math.abs(x - bend.x - by) < APART)) ?? 0;
+    bend.x += nudge;
+    for (const step of bend.above) step.x2 = bend.x;
+    for (const step of bend.below) step.x1 = bend.x;
+  }
+}
+
+const columnsBeside = (step: Step, bend: Cell): number[] => [
+  ...(step.from === bend ? [] : [step.x1]),
+  ...(step.to === bend ? [] : [step.x2]),
+];
 
 /** Rows one below the other, with as many tracks between two as their steps need. Returns the height of all. */
 function stackRows(rows: readonly Cell[][], sizes: Sizes): number {
@@ -95,7 +116,7 @@ function assignTracks(steps: readonly Step[], top: number): number {
 }
 
 /** One step comes down where another goes down: the one that comes from above there has to turn first. */
-const mustPrecede = (a: Step, b: Step): boolean => a !== b && Math.abs(a.x1 - b.x2) < PORT / 2 && a.from !== b.from;
+const mustPrecede = (a: Step, b: Step): boolean => a !== b && Math.abs(a.x1 - b.x2) < APART;
 
 function topological(steps: readonly Step[]): Step[] {
   const left = [...steps].sort((a, b) => span(a) - span(b));

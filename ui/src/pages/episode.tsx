@@ -57,7 +57,7 @@ export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element
   return (
     <main class="replay" data-env={episode.env}>
       <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={go} source={source} turn={turn} />
-      <Panes story={story} turn={turn} truth={truth} go={go} source={source} />
+      <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} />
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
           position={turnText(story, turn)} />
@@ -142,9 +142,9 @@ function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly
   );
 }
 
-type PanesProps = Omit<VerdictProps, "over">;
+type PanesProps = Omit<VerdictProps, "over"> & { readonly reached: number };
 
-function Panes({ story, turn, truth, go, source }: PanesProps): JSX.Element {
+function Panes({ story, turn, truth, reached, go, source }: PanesProps): JSX.Element {
   const branch = isFile() ? null : (): void => void branchAt(story, source, turn);
   const turnPane = <TurnPane story={story} turn={turn} truth={truth} branch={branch} />;
   const picture = story.incident.article === null
@@ -156,7 +156,7 @@ function Panes({ story, turn, truth, go, source }: PanesProps): JSX.Element {
   const tabs = [
     ...(phone.value ? [{ id: "graph", title: story.incident.article === null ? "Graph" : "Ticket", body: () => picture }] : []),
     ...(narrow.value ? [{ id: "turn", title: "Turn", body: () => turnPane }] : []),
-    { id: "moves", title: "Moves", body: () => <Moves story={story} turn={turn} truth={truth} go={go} /> },
+    { id: "moves", title: "Moves", body: () => <Moves story={story} turn={turn} truth={truth} reached={reached} go={go} /> },
     { id: "records", title: "Records", body: () => <Records story={story} turn={turn} truth={truth} /> },
     { id: "knowledge", title: "Knowledge", body: () => locked("What had to be known", <Knowledge story={story} turn={turn} go={go} />) },
     { id: "points", title: "Points", body: () => locked("The points", <Points episode={story.episode} />) },

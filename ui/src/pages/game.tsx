@@ -8,6 +8,7 @@ import { Replay } from "./episode";
 import { lastTurn, type Story } from "../model/story";
 import { getGame, Refused, watchGame, type GameView, type LogEntry } from "../state/server";
 import { loadGameStory } from "../state/source";
+import { plain, signed } from "../model/text";
 import { adjust } from "../state/store";
 
 export interface Game {
@@ -55,6 +56,7 @@ function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
   useEffect(() => {
     loadGameStory(id).then(setStory, (reason: unknown) => setError(String(reason)));
   }, [calls, phase === "over"]);
+  if (error && game.view.result) return <Ended view={game.view} />;
   if (error) return <Failed text={error} />;
   if (!story) return <main class="page" aria-busy="true"><p class="hint">Loading…</p></main>;
   const goTo = (n: number): void => adjust({ place: { page: "game", id, turn: n } });
@@ -65,3 +67,13 @@ function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
     </>
   );
 }
+
+/** The end of a shared incident, whose record only the host has. */
+const Ended = ({ view }: { view: GameView }): JSX.Element => (
+  <main class="page">
+    <h1>The incident is over</h1>
+    <p>Score {plain(view.result?.score ?? 0)}{view.result?.total != null && `, ${signed(view.result.total)} points`}.</p>
+    {view.note && <p class="message">{view.note}</p>}
+    <p class="hint">The record is with the host, who can open it.</p>
+  </main>
+);

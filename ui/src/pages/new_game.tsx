@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Loaded } from "../parts/loaded";
-import { getOptions, newGame, Refused, type EnvironmentOptions, type NewGame, type Options } from "../state/server";
+import { getOptions, joinShared, newGame, Refused, type EnvironmentOptions, type NewGame, type Options } from "../state/server";
 import { open } from "../state/store";
 import { words } from "../model/text";
 
@@ -60,8 +60,48 @@ function Setup({ options }: { options: Options }): JSX.Element {
         {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
         <button class="main" disabled={busy}>{busy ? "Starting…" : "Start"}</button>
       </form>
+      {options.shared && <Join seats={env.seats} />}
     </main>
   );
+}
+
+/** A seat of an incident that somebody else hosts. */
+function Join({ seats }: { seats: readonly string[] }): JSX.Element {
+  const [asked, setAsked] = useState<Shared>({ url: "", code: "", seat: seats[0] ?? "" });
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    try {
+      open({ page: "game", id: (await joinShared(asked.url, asked.code, asked.seat)).id, turn: null });
+    } catch (error) {
+      setErrors(error instanceof Refused ? { ...error.fields, "": error.message } : { "": String(error) });
+    }
+  };
+  const line = (name: "url" | "code", title: string): JSX.Element => (
+    <label class="field">
+      <span>{title}</span>
+      <input value={asked[name]} aria-invalid={Boolean(errors[name])} aria-describedby={`error-${name}`} onInput={(event) => setAsked({ ...asked, [name]: event.currentTarget.value })} />
+      <span class="error" id={`error-${name}`}>{errors[name]}</span>
+    </label>
+  );
+  return (
+    <section aria-label="Join a shared incident">
+      <h2>Join a shared incident</h2>
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        {line("url", "Address of the host (empty: this server)")}
+        {line("code", "Code")}
+        <Choice name="seat" title="Seat" value={asked.seat} options={seats.map((seat) => [seat, words(seat)])} errors={errors} pick={(seat) => setAsked({ ...asked, seat })} />
+        {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
+        <button>Join</button>
+      </form>
+    </section>
+  );
+}
+
+interface Shared {
+  readonly url: string;
+  readonly code: string;
+  readonly seat: string;
 }
 
 interface ChoiceProps {

@@ -63,7 +63,7 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
         <p><code>{callText({ tool: tool.name, arguments: argumentsOf(tool, values) })}</code></p>
         {values["say"] && <p>You say: {values["say"]}</p>}
         {values["ask"] && <p>You ask: {values["ask"]}</p>}
-        {form.reads_left > 0 && <p class="hint">You have {count(form.reads_left, "reading")} left in this turn.</p>}
+        {form.reads_left !== null && form.reads_left > 0 && <p class="hint">You have {count(form.reads_left, "reading")} left in this turn.</p>}
         <div class="row">
           <button type="button" class="main" onClick={() => void send()}>End the turn</button>
           <button type="button" onClick={() => dialog.current?.close()}>Not yet</button>
@@ -117,7 +117,7 @@ function Palette({ form, chosen, choose }: PaletteProps): JSX.Element {
   );
   return (
     <div class="palette">
-      {form.tools.some((tool) => !tool.ends_turn) && group(false, `Readings and notes, ${form.reads_left} of ${form.reads_per_turn} left`)}
+      {form.tools.some((tool) => !tool.ends_turn) && group(false, form.reads_left === null ? "Readings and notes" : `Readings and notes, ${form.reads_left} of ${form.reads_per_turn} left`)}
       {group(true, "Acts, one ends the turn")}
     </div>
   );

@@ -10,12 +10,14 @@ interface MovesProps {
   readonly story: Story;
   readonly turn: number;
   readonly truth: boolean;
+  /** The last turn that the visitor has seen; later ones show with the truth. */
+  readonly reached: number;
   readonly go: (turn: number) => void;
 }
 
-export const Moves = ({ story, turn, truth, go }: MovesProps): JSX.Element => (
+export const Moves = ({ story, turn, truth, reached, go }: MovesProps): JSX.Element => (
   <ol class="moves">
-    {story.episode.turns.map((t) => {
+    {story.episode.turns.filter((t) => truth || t.n <= reached).map((t) => {
       const act = actOf(t);
       const mark = truth ? markOf(story.episode, t.n) : undefined;
       return (

@@ -50,7 +50,8 @@ export interface GameView {
   readonly scene: Scene;
   readonly log: readonly LogEntry[];
   readonly seat: SeatForm | null;
-  readonly result: { readonly total: number; readonly score: number } | null;
+  /** The total is null where only the host of a shared incident knows it. */
+  readonly result: { readonly total: number | null; readonly score: number } | null;
   readonly note?: string;
 }
 
@@ -85,8 +86,9 @@ export interface SceneNode {
 export interface SeatForm {
   readonly seat: string;
   readonly text: string;
-  readonly reads_left: number;
-  readonly reads_per_turn: number;
+  /** Null where only the host of a shared incident knows. */
+  readonly reads_left: number | null;
+  readonly reads_per_turn: number | null;
   readonly tools: readonly ToolForm[];
 }
 

@@ -19,11 +19,11 @@ from warroom.episode import Episode, Step
 from warroom.session import Session
 from warroom.view.live.form import Slip, arguments_of, refusal_slip, tool_form
 from warroom.view.live.messages import (
+    CallEntry,
+    GameResult,
     GameView,
-    LogEntry,
     Origin,
     Phase,
-    Result,
     SeatForm,
     SeatPlayer,
     merge_scenes,
@@ -239,7 +239,7 @@ class Game:
                 branched_from=self.setup.origin, viewer=viewer,
                 briefs={seat: env.brief(seat).render() for seat in seats}, scene=self._scene(viewer),
                 log=self._log(viewer, after), seat=self._form() if phase is Phase.PERSON else None,
-                result=Result(env.total, env.score()) if self.done else None,
+                result=GameResult(env.total, env.score()) if self.done else None,
             )  # fmt: skip
 
     def _viewer(self) -> str | None:
@@ -251,7 +251,7 @@ class Game:
         made = (moment.step.seat for moment in reversed(self._moments))
         return next((seat for seat in made if seat in self.people), self.people[0])
 
-    def _log(self, viewer: str | None, after: int) -> tuple[LogEntry, ...]:
+    def _log(self, viewer: str | None, after: int) -> tuple[CallEntry, ...]:
         numbered = enumerate(self._moments[after:], after + 1)
         return tuple(_entry(n, of, viewer, self.done) for n, of in numbered if viewer in (None, of.step.seat))
 
@@ -369,9 +369,9 @@ class Game:
             listener()
 
 
-def _entry(n: int, of: _Moment, viewer: str | None, done: bool) -> LogEntry:
+def _entry(n: int, of: _Moment, viewer: str | None, done: bool) -> CallEntry:
     step = of.step
-    return LogEntry(
+    return CallEntry(
         n=n, turn=step.turn, seat=step.seat, shown=step.observation, tool=step.tool, arguments=step.arguments,
         result=step.result, message=step.message, refused=step.refused, ends_turn=of.ends_turn,
         points=step.points_gained if done else None,

@@ -167,11 +167,11 @@ class Games:
         stored = self.journal.read(id)
         if stored is None:
             raise NoGame("there is no such game here, or no longer: it was played too long ago")
-        self.journal.mend(id, stored.size)
+        self.journal.truncate(id, stored.size)
         return self._keep(Game(id, stored.setup, stored.calls, client=self.allowed.client))
 
     def _keep(self, game: Game) -> Game:
-        game.keep = self.journal.pen(game.id).append
+        game.keep = self.journal.writer(game.id).append
         with self._lock:
             self._games[game.id] = game
             idle = [

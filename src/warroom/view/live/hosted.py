@@ -12,10 +12,10 @@ from warroom.envs import environments
 from warroom.view.live.form import Slip, ToolForm, arguments_of, tool_form
 from warroom.view.live.game import Moved, PlayUntil
 from warroom.view.live.messages import (
+    CallEntry,
+    GameResult,
     GameView,
-    LogEntry,
     Phase,
-    Result,
     SeatForm,
     SeatPlayer,
     scene_message,
@@ -93,7 +93,7 @@ class HostedGame:
     def __init__(self, id: str, remote: HostedSeat) -> None:
         self.id, self.remote, self.people = id, remote, [remote.taken.seat]
         self.listeners: set[Callable[[], object]] = set()
-        self._log: list[LogEntry] = []
+        self._log: list[CallEntry] = []
         self._text, self._lost = "", ""
         self._pending: _Pending | None = None
         self._talking, self._called = Lock(), Event()
@@ -148,7 +148,7 @@ class HostedGame:
         taken, news, phase = self.remote.taken, self._news, self.phase
         seat, clock = taken.seat, f"turn {min(news.turn + 1, news.budget)} of {news.budget}"
         all_seats = environments()[taken.env].seats
-        score = None if news.score is None else Result(None, news.score)
+        score = None if news.score is None else GameResult(None, news.score)
         missing = f"Waiting for {', '.join(news.missing)} to be taken." if news.missing else ""
         return GameView(
             id=self.id, env=taken.env, scenario=None, tier="", split="", index=None, budget=news.budget,
@@ -185,7 +185,7 @@ class HostedGame:
             tool, arguments, shown, turn = self._pending
             self._pending = None
             ends = tool in self.remote.taken.acts
-            self._log.append(LogEntry(
+            self._log.append(CallEntry(
                 n=len(self._log) + 1, turn=turn, seat=self.people[0], shown=shown, tool=tool, arguments=arguments,
                 result=news.texts[0], message="", refused=False, ends_turn=ends, points=None,
                 scene=scene_message(Scene("")),

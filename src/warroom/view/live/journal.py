@@ -77,9 +77,9 @@ class Journal:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(_line(head))
 
-    def pen(self, id: str) -> "Pen":
+    def writer(self, id: str) -> "JournalWriter":
         """What writes the next calls of a game."""
-        return Pen(self._path(id))
+        return JournalWriter(self._path(id))
 
     def read(self, id: str) -> StoredGame | None:
         """A game as it was left; None if there is none of that id. A `ValueError` says that its file is damaged."""
@@ -96,7 +96,7 @@ class Journal:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"the file of the game {id} is damaged: {describe_error(error)}") from error
 
-    def mend(self, id: str, size: int) -> None:
+    def truncate(self, id: str, size: int) -> None:
         """Cut what stands behind the last whole line, so that the next one begins a line."""
         with _described(self.folder):
             os.truncate(self._path(id), size)
@@ -105,7 +105,7 @@ class Journal:
         return self.folder / f"{id}.jsonl"
 
 
-class Pen:
+class JournalWriter:
     """Writes the calls of one game behind those that it knows of."""
 
     def __init__(self, path: Path) -> None:

@@ -53,7 +53,7 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class LogEntry:
+class CallEntry:
     """One call, as far as the viewer may see it."""
 
     n: int
@@ -88,7 +88,7 @@ class SeatForm:
 
 
 @dataclass(frozen=True)
-class Result:
+class GameResult:
     """What came of a game."""
 
     total: float | None
@@ -124,11 +124,11 @@ class GameView:
     briefs: Mapping[str, str]
     """What the seats were told at first that the viewer sees, by seat."""
     scene: JsonObject
-    log: tuple[LogEntry, ...]
+    log: tuple[CallEntry, ...]
     """Calls that the viewer may see, after those that it has seen."""
     seat: SeatForm | None
     """What a person can do now; None where it waits for somebody else."""
-    result: Result | None
+    result: GameResult | None
     note: str = ""
     """What the viewer has to know besides, in a sentence."""
 

@@ -71,7 +71,7 @@ FINAL = (Phase.OVER, Phase.STOPPED)
 
 
 @dataclass(frozen=True)
-class Site:
+class LiveSite:
     """What a server offers, and whom it tells that it ends."""
 
     games: Games
@@ -87,7 +87,7 @@ class Site:
     """Pages that watch now."""
 
 
-def application(site: Site) -> Starlette:
+def application(site: LiveSite) -> Starlette:
     """The page and its routes; a `ValueError` says that the page was not built."""
     if not (site.bundle / "app.js").is_file():
         raise ValueError(f"the page is not built: {site.bundle} has no app.js; run `make ui` in a clone of Warroom")
@@ -101,7 +101,7 @@ def application(site: Site) -> Starlette:
 # -- routes -------------------------------------------------------------------------------------------
 
 
-async def _options(site: Site, request: Request) -> Response:
+async def _options(site: LiveSite, request: Request) -> Response:
     allowed = site.games.allowed
     known = scenarios()
     return JSONResponse({
@@ -122,13 +122,13 @@ async def _options(site: Site, request: Request) -> Response:
     })  # fmt: skip
 
 
-async def _create(site: Site, request: Request) -> Response:
+async def _create(site: LiveSite, request: Request) -> Response:
     wish = await _body(request)
     game = await asyncio.to_thread(_created, site, wish)
     return await _settled(game, 0, 201)
 
 
-async def _shared(site: Site, request: Request) -> Response:
+async def _shared(site: LiveSite, request: Request) -> Response:
     if site.join is None:
         raise PermissionError("shared incidents can be joined from a page of the own machine only")
     body = await _body(request)
@@ -137,11 +137,11 @@ async def _shared(site: Site, request: Request) -> Response:
     return await _seen(game, 0, 201)
 
 
-async def _game(site: Site, request: Request) -> Response:
+async def _game(site: LiveSite, request: Request) -> Response:
     return await _seen(await _found(site, request), _after(request))
 
 
-async def _call(site: Site, request: Request) -> Response:
+async def _call(site: LiveSite, request: Request) -> Response:
     game, body = await _found(site, request), await _body(request)
     after, tool, arguments = _of(body, "after", int), _of(body, "tool", str), _of(body, "arguments", dict)
     try:
@@ -154,7 +154,7 @@ async def _call(site: Site, request: Request) -> Response:
     return await _settled(game, after)
 
 
-async def _move(site: Site, request: Request) -> Response:
+async def _move(site: LiveSite, request: Request) -> Response:
     game, body = await _found(site, request), await _body(request)
     until, pace, before = body.get("until"), body.get("pace", 0.0), game.view().calls
     check_choice("until", until, [*PlayUntil])
@@ -164,25 +164,25 @@ async def _move(site: Site, request: Request) -> Response:
     return await _settled(game, before)
 
 
-async def _stop(site: Site, request: Request) -> Response:
+async def _stop(site: LiveSite, request: Request) -> Response:
     game = await _found(site, request)
     game.stop()
     return await _seen(game, _after(request))
 
 
-async def _story(site: Site, request: Request) -> Response:
+async def _story(site: LiveSite, request: Request) -> Response:
     game = await _found(site, request)
     story = await asyncio.to_thread(game.story)
     return JSONResponse(asdict(story.incident if request.url.path.endswith("incident") else story.episode))
 
 
-async def _run(site: Site, request: Request) -> Response:
+async def _run(site: LiveSite, request: Request) -> Response:
     run = _recorded(site)
     found = run.search if request.url.path.endswith("search") else run.index
     return JSONResponse(asdict(await asyncio.to_thread(found)))
 
 
-async def _episode(site: Site, request: Request) -> Response:
+async def _episode(site: LiveSite, request: Request) -> Response:
     run, id, is_incident = _recorded(site), request.path_params["id"], "/incidents/" in request.url.path
     named = (entry for entry in map(run.entry, run.ids) if entry.row["incident" if is_incident else "id"] == id)
     entry = next(named, None)
@@ -192,7 +192,7 @@ async def _episode(site: Site, request: Request) -> Response:
     return Response(b64decode(text), media_type="application/json", headers={"Content-Encoding": "gzip"})
 
 
-async def _events(site: Site, request: Request) -> Response:
+async def _events(site: LiveSite, request: Request) -> Response:
     game = await _found(site, request)
     if len(site.streams) >= MAX_STREAMS:
         raise Busy(f"{MAX_STREAMS} pages watch already: close one")
@@ -202,7 +202,7 @@ async def _events(site: Site, request: Request) -> Response:
     return StreamingResponse(_stream(site, game, after), media_type="text/event-stream", headers=headers)
 
 
-ROUTES: dict[tuple[str, str], Callable[[Site, Request], Awaitable[Response]]] = {
+ROUTES: dict[tuple[str, str], Callable[[LiveSite, Request], Awaitable[Response]]] = {
     ("GET", "/api/options"): _options,
     ("POST", "/api/games"): _create,
     ("POST", "/api/shared"): _shared,
@@ -224,7 +224,7 @@ ROUTES: dict[tuple[str, str], Callable[[Site, Request], Awaitable[Response]]] = 
 
 
 def _route(
-    site: Site, answer: Callable[[Site, Request], Awaitable[Response]]
+    site: LiveSite, answer: Callable[[LiveSite, Request], Awaitable[Response]]
 ) -> Callable[[Request], Awaitable[Response]]:
     """An answer under the headers of the page; what is wrong is said in words, and a defect of ours in the log."""
 
@@ -255,14 +255,14 @@ def _refusal(error: Exception) -> Response:
     return JSONResponse({"detail": BROKEN}, 500)
 
 
-def _file(site: Site, path: Path) -> Callable[[Request], Awaitable[Response]]:
+def _file(site: LiveSite, path: Path) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         return _sealed(site, FileResponse(path, headers={"Cache-Control": "no-cache"}))
 
     return respond
 
 
-def _sealed(site: Site, response: Response) -> Response:
+def _sealed(site: LiveSite, response: Response) -> Response:
     response.headers.update(HEADERS)
     response.headers["Content-Security-Policy"] = POLICY.format(frames=site.frames)
     response.headers.setdefault("Cache-Control", "no-store")
@@ -291,11 +291,11 @@ def _after(request: Request) -> int:
     return int(text)
 
 
-async def _found(site: Site, request: Request) -> Game | HostedGame:
+async def _found(site: LiveSite, request: Request) -> Game | HostedGame:
     return await asyncio.to_thread(site.games.find, request.path_params["id"])
 
 
-def _created(site: Site, wish: Mapping[str, object]) -> Game:
+def _created(site: LiveSite, wish: Mapping[str, object]) -> Game:
     site.games.check_room()
     branch = wish.get("branch")
     if branch is None:
@@ -305,7 +305,7 @@ def _created(site: Site, wish: Mapping[str, object]) -> Game:
     return site.games.create(branch_setup(point, wish.get("at"), seats))
 
 
-def _branch(site: Site, wish: Mapping[str, object]) -> Branch:
+def _branch(site: LiveSite, wish: Mapping[str, object]) -> Branch:
     if "episode" in wish:
         run, id = _recorded(site), _of(wish, "episode", str)
         if id not in run.ids:
@@ -317,7 +317,7 @@ def _branch(site: Site, wish: Mapping[str, object]) -> Branch:
     return Branch(game.id, game.setup, game.calls)
 
 
-def _recorded(site: Site) -> RunData:
+def _recorded(site: LiveSite) -> RunData:
     if site.run is None:
         raise NoGame("this server shows no run: start it with --runs FOLDER")
     return site.run
@@ -335,7 +335,7 @@ async def _settled(game: Game | HostedGame, after: int, status: int = 200) -> Re
     return await _seen(game, after, status)
 
 
-async def _stream(site: Site, game: Game | HostedGame, after: int) -> AsyncIterator[str]:
+async def _stream(site: LiveSite, game: Game | HostedGame, after: int) -> AsyncIterator[str]:
     """The game after each change, with the calls since the one before; ends with the game."""
     loop, changed, told = asyncio.get_running_loop(), asyncio.Event(), None
 

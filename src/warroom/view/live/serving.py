@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from warroom.core.errors import MissingExtra
-from warroom.view.live.server import Site as Site
+from warroom.view.live.server import LiveSite as LiveSite
 from warroom.view.live.server import application
 
 try:
@@ -22,7 +22,7 @@ SHUTDOWN_SECONDS = 1
 class PageServer(uvicorn.Server):
     """Tells when it listens, and ends at once on Ctrl-C: pages that watch are told, instead of being waited for."""
 
-    def __init__(self, config: uvicorn.Config, site: Site, ready: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, config: uvicorn.Config, site: LiveSite, ready: Callable[[], object] = lambda: None) -> None:
         super().__init__(config)
         self.site, self.ready = site, ready
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -41,7 +41,9 @@ class PageServer(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def serve(bound: socket.socket, site: Site, ready: Callable[[], object], guard: Callable[[ASGIApp], ASGIApp]) -> None:
+def serve(
+    bound: socket.socket, site: LiveSite, ready: Callable[[], object], guard: Callable[[ASGIApp], ASGIApp]
+) -> None:
     """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers.
 
     `guard` stands before the page, and refuses whoever may not use it.
