@@ -73,7 +73,7 @@ export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.
 
 function turnText({ episode, incident }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : "after the last turn";
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : episode.over ? "after the last turn" : "not played yet";
   return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
 }
 
