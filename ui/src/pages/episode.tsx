@@ -8,6 +8,8 @@ import { Debrief } from "../parts/debrief";
 import { EpisodeGraph } from "../parts/episode_graph";
 import { Knowledge } from "../parts/knowledge";
 import { Moves, Points } from "../parts/moves";
+import { SceneGraph } from "../parts/scene_graph";
+import type { Scene } from "../state/server";
 import { Records } from "../parts/records";
 import { Timeline } from "../parts/timeline";
 import { Transport, changeSpeed, playing } from "../parts/transport";
@@ -35,6 +37,8 @@ interface ReplayProps {
   readonly asked: number | null;
   readonly source: { readonly episode: string } | { readonly game: string };
   readonly goTo: (turn: number) => void;
+  /** What is known of a game that goes on. */
+  readonly scene?: Scene | undefined;
 }
 
 /** How far each episode has been seen, so that stepping back does not hide it again. */
@@ -42,7 +46,7 @@ const reached = signal<Readonly<Record<string, number>>>({});
 
 const TABS = ["moves", "records", "knowledge", "points", "debrief"];
 
-export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element {
+export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.Element {
   const { episode } = story;
   const turn = clampTurn(episode, asked ?? 1);
   const truth = truthShown.value && episode.truth !== null;
@@ -57,7 +61,7 @@ export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element
   return (
     <main class="replay" data-env={episode.env}>
       <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={go} source={source} turn={turn} />
-      <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} />
+      <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} scene={scene} />
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
           position={turnText(story, turn)} />
@@ -69,7 +73,7 @@ export function Replay({ story, asked, source, goTo }: ReplayProps): JSX.Element
 
 function turnText({ episode, incident }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : "after the last turn";
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : episode.over ? "after the last turn" : "not played yet";
   return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
 }
 
@@ -115,7 +119,7 @@ function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.El
   return (
     <section class={`verdict ${truth && known ? known.verdict.tone : ""}`} aria-label="Verdict">
       <div class="grow">
-        <p class="crumb">{incident.name} · {episode.policy}{truth && known ? ` · ${known.title}` : ""}</p>
+        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{truth && known ? ` · ${known.title}` : ""}</p>
         <h1>{episode.over ? line : "This incident is being played."}</h1>
       </div>
       {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
@@ -144,10 +148,12 @@ function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly
 
 type PanesProps = Omit<VerdictProps, "over"> & { readonly reached: number };
 
-function Panes({ story, turn, truth, reached, go, source }: PanesProps): JSX.Element {
+function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): JSX.Element {
   const branch = isFile() ? null : (): void => void branchAt(story, source, turn);
   const turnPane = <TurnPane story={story} turn={turn} truth={truth} branch={branch} />;
-  const picture = story.incident.article === null
+  const picture = !story.episode.world && scene?.nodes.length
+    ? <SceneGraph scene={scene} />
+    : story.incident.article === null
     ? <EpisodeGraph story={story} turn={turn} truth={truth} wide={!phone.value} />
     : <article class="ticket"><h2>Ticket</h2><pre tabIndex={0}>{story.incident.article}</pre></article>;
   const picturePane = <section class="pane picture" aria-label={story.incident.article === null ? "Services" : "Ticket"} tabIndex={0}>{picture}</section>;

@@ -63,7 +63,7 @@ function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
   return (
     <>
       {phase !== "over" && <Watch view={game.view} take={take} />}
-      <Replay story={story} asked={turn ?? (phase === "over" ? lastTurn(story.episode) : (story.episode.turns.at(-1)?.n ?? 1))} source={{ game: id }} goTo={goTo} />
+      <Replay story={story} asked={turn ?? (phase === "over" ? lastTurn(story.episode) : (story.episode.turns.at(-1)?.n ?? 1))} source={{ game: id }} goTo={goTo} scene={phase === "over" ? undefined : game.view.scene} />
     </>
   );
 }

@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Tabs, Printed, SeatName, Fold } from "../parts/bits";
 import { Board, pins, pin } from "../parts/board";
 import { CallForm } from "../parts/call_form";
-import { Graph } from "../parts/graph";
+import { SceneGraph } from "../parts/scene_graph";
 import { Watch } from "./watch";
 import type { Game } from "./game";
 import { callText } from "../model/story";
 import { words } from "../model/text";
-import type { GameView, LogEntry, Scene } from "../state/server";
+import type { GameView, LogEntry } from "../state/server";
 import { bindKeys } from "../state/keys";
 import { narrow } from "../state/screen";
 
@@ -73,17 +73,6 @@ const See = ({ view }: { view: GameView }): JSX.Element => (
     {view.seat && <Fold title="As it is printed" open={!view.scene.nodes.length}><Printed text={view.seat.text} label="What your seat reads" /></Fold>}
     {Object.entries(view.briefs).map(([seat, text]) => <Fold key={seat} title={`Brief of ${words(seat)}`}><Printed text={text} label={`Brief of ${words(seat)}`} /></Fold>)}
   </div>
-);
-
-const SceneGraph = ({ scene }: { scene: Scene }): JSX.Element => (
-  <Graph
-    label="What you know of the services"
-    nodes={scene.nodes.map((node) => ({
-      name: node.name, kind: node.kind, health: node.state, badge: "", changes: 0,
-      first: node.facts[0]?.[1] ?? node.state, second: node.facts[1]?.[1] ?? "",
-    }))}
-    edges={scene.edges.map((edge) => ({ source: edge.source, target: edge.target, needed: true, weight: edge.critical ? 2.5 : 1.5, hurt: edge.critical }))}
-  />
 );
 
 function Acting({ game, take, seats }: SeatPageProps & { readonly seats: readonly string[] }): JSX.Element {

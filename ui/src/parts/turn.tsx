@@ -19,6 +19,7 @@ export function TurnPane({ story, turn, truth, branch }: TurnProps): JSX.Element
 
 function NoTurn({ story, turn }: { story: Story; turn: number }): JSX.Element {
   const before = turn < 1;
+  if (!before && !story.episode.over) return <p class="hint">This turn has not been played yet.</p>;
   return (
     <article class="turn">
       <h2>{before ? "Before the page" : "After the last turn"} <small>{moment(story.episode.axis, placeOf(story.episode, turn))}</small></h2>
