@@ -10,9 +10,10 @@ BUNDLER = Path(__file__).resolve().parent / "ui" / "bundle.py"
 
 
 class BuildWithPage(build_py):
-    """Bundles the page where its sources are. An editable install goes on without it and notes why; a wheel does not."""
+    """Bundles the page where its sources are. An editable install notes why it could not and goes on; a wheel fails."""
 
     def run(self) -> None:
+        """Bundles, then collects the files."""
         if BUNDLER.is_file():
             self._bundle()
         super().run()
