@@ -25,8 +25,9 @@ from websockets.sync.client import ClientConnection, connect
 from live import running
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
-from warroom.serve.environment import IncidentEnvironment, ServerConfig
+from warroom.serve.environment import IncidentEnvironment
 from warroom.serve.guard import MAX_BYTES
+from warroom.serve.incidents import ServerConfig
 from warroom.serve.wire import WarroomAction
 
 ENVS = ("fleet", "logs")

@@ -20,9 +20,11 @@ from warroom.core.splits import parse_split
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
 from warroom.serve.access import ServerAccess, share_of
-from warroom.serve.environment import IncidentEnvironment, ServerConfig
+from warroom.serve.environment import IncidentEnvironment, observation_type
 from warroom.serve.guard import AccessGuard, RequestGuard
+from warroom.serve.incidents import ServerConfig
 from warroom.serve.index import index_page
+from warroom.serve.lean import LeanRoute
 from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
 from warroom.serve.reset_request import OPEN, BadRequest, HoldOut
 from warroom.serve.sessions import session_server
@@ -142,17 +144,18 @@ def _from_settings(text: str) -> ServeOptions:
 def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
     server_config = ServerConfig(name, serving.team, serving.debug_truth, serving.hold_out)
-    with session_server(serving.sessions_per_client):
+    with session_server(serving.sessions_per_client) as made:
         app = create(
             partial(IncidentEnvironment, server_config),
             WarroomAction,
-            server_config.observation_type,
+            observation_type(server_config),
             env_name=name,
             concurrency_config=ConcurrencyConfig(
                 max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS
             ),
             state_cls=WarroomState,
         )
+    app.add_middleware(LeanRoute, sessions=made[-1])
     app.title, app.version = f"Warroom: {name}", warroom.__version__
     app.add_exception_handler(BadRequest, _bad_request)
     app.add_exception_handler(TypeError, _unhashable_id)

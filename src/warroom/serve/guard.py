@@ -5,6 +5,7 @@ from asyncio import get_running_loop, sleep, wait_for
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -22,6 +23,8 @@ MAX_DRAINED_BYTES = 16 * MAX_BYTES
 """Bytes of a body that is too large which are read before it is refused."""
 CLOSING_SECONDS = 2.0
 """Seconds that a refused socket may take to close."""
+POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013
+"""Close codes of a socket that is refused for who asks, and for want of room."""
 SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 
@@ -121,14 +124,22 @@ async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send) ->
     response = JSONResponse({"detail": found.reason}, found.status)
     if found.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
-    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": found.reason[:100]})
-        return
-    await response(scope, receive, send)  # Starlette answers the handshake of a socket by HTTP
     if scope["type"] == "websocket":
-        with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
-            await wait_for(_disconnected(receive), CLOSING_SECONDS)
+        await refuse_socket(response, scope, receive, send)
+    else:
+        await response(scope, receive, send)
+
+
+async def refuse_socket(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer the handshake of a socket by HTTP; where the server cannot, close it."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await receive()
+        code = TRY_AGAIN_LATER if response.status_code == HTTPStatus.TOO_MANY_REQUESTS else POLICY_VIOLATION
+        await send({"type": "websocket.close", "code": code, "reason": bytes(response.body).decode()[:100]})
+        return
+    await response(scope, receive, send)
+    with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
+        await wait_for(_disconnected(receive), CLOSING_SECONDS)
 
 
 async def _disconnected(receive: Receive) -> None:

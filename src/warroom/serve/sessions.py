@@ -1,14 +1,16 @@
 """Which sessions an OpenEnv server keeps: a share for each client, and abandoned ones give way first."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from warroom.serve.environment import IncidentEnvironment
 from warroom.serve.guard import OWNER, SessionOwner
+from warroom.serve.incidents import ServedIncidents
 from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
 
 _SERVER = "HTTPEnvServer"
+Made = list["SessionServer"]
+"""The servers that were made, one for each application."""
 
 
 class SessionServer(HTTPEnvServer):
@@ -22,6 +24,15 @@ class SessionServer(HTTPEnvServer):
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
         self.per_client = per_client
         self._owners: dict[str, SessionOwner] = {}
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[ServedIncidents]:
+        """What a new session plays, until the block ends; a `SessionCapacityError` says that there is no room."""
+        session_id, env = await self._create_session()
+        try:
+            yield env.incidents
+        finally:
+            await self._destroy_session(session_id)
 
     async def _create_session(self) -> tuple[str, IncidentEnvironment]:
         owner = OWNER.get()
@@ -63,11 +74,16 @@ class SessionServer(HTTPEnvServer):
 
 
 @contextmanager
-def session_server(per_client: int | None) -> Iterator[None]:
+def session_server(per_client: int | None) -> Iterator[Made]:
     """Within it, applications that OpenEnv creates keep sessions by `SessionServer`: it makes its server itself."""
-    original = getattr(http_server, _SERVER)
-    setattr(http_server, _SERVER, partial(SessionServer, per_client=per_client))
+    original, made = getattr(http_server, _SERVER), Made()
+
+    def make(*arguments: object, **options: object) -> SessionServer:
+        made.append(SessionServer(*arguments, per_client=per_client, **options))
+        return made[-1]
+
+    setattr(http_server, _SERVER, make)
     try:
-        yield
+        yield made
     finally:
         setattr(http_server, _SERVER, original)
