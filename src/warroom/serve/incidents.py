@@ -16,6 +16,7 @@ from warroom.core.messages import encodable
 from warroom.core.types import JsonObject
 from warroom.episode import trajectory_hash
 from warroom.reward import step_reward
+from warroom.serve.metrics import RESETS, STEPS
 from warroom.serve.reset_request import OPEN, BadRequest, HoldOut, ResetRequest, parse_reset_request
 
 Result = TypeVar("Result")
@@ -83,7 +84,9 @@ class ServedIncidents:
         self.steps = 0
         """Calls since the reset, wrong ones and those after the end too."""
         self._episode: OpenEpisode | None = None
-        self._episodes = 0
+        self.begun = self.calls = 0
+        """Incidents that were begun in this session, and calls in all of them."""
+        self._resets, self._steps = RESETS.labels(server_config.env), STEPS.labels(server_config.env)
         self._rewarded = 0.0
         """The score that the calls so far were rewarded with."""
         self._seats_with_tools: set[str] = set()
@@ -133,7 +136,7 @@ class ServedIncidents:
     def _parse_request(self, options: JsonObject) -> ResetRequest:
         given = {"seed": None, "episode_id": None, **options}
         if given["seed"] is None and options.get("index") is None and options.get("spec") is None:
-            given["seed" if self.server_config.hold_out.tasks_of is None else "index"] = self._episodes
+            given["seed" if self.server_config.hold_out.tasks_of is None else "index"] = self.begun
         return as_bad_request(
             lambda: parse_reset_request(
                 self.server_config.env,
@@ -147,7 +150,8 @@ class ServedIncidents:
     def _begin_episode(self, request: ResetRequest, chat: Chat) -> JsonObject:
         episode = OpenEpisode(chat, request, uuid4().hex if request.episode_id is None else request.episode_id)
         self._episode = episode
-        self._episodes, self.steps, self._rewarded = self._episodes + 1, 0, 0.0
+        self.begun, self.steps, self._rewarded = self.begun + 1, 0, 0.0
+        self._resets.inc()
         self._seats_with_tools = set()
         return self._observation(episode, Answer(chat.text, refused=False), None)
 
@@ -155,6 +159,8 @@ class ServedIncidents:
         if self._episode is None:
             raise BadRequest("no incident is open here: reset first, on the same socket (/ws) that the calls come by")
         self.steps += 1
+        self.calls += 1
+        self._steps.inc()
         return self._episode
 
     def _answer_step(self, episode: OpenEpisode, answer: Answer) -> JsonObject:

@@ -1,16 +1,33 @@
 """Which sessions an OpenEnv server keeps: a share for each client, and abandoned ones give way first."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple, TypeVar
 
 from warroom.serve.environment import IncidentEnvironment
 from warroom.serve.guard import OWNER, SessionOwner
+from warroom.serve.handover import session_id as session_id_of
 from warroom.serve.incidents import ServedIncidents
+from warroom.serve.logs import log
+from warroom.serve.metrics import SESSIONS
 from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
 
+Value = TypeVar("Value")
 _SERVER = "HTTPEnvServer"
+_log = logging.getLogger("warroom.serve")
 Made = list["SessionServer"]
 """The servers that were made, one for each application."""
+
+
+class SessionRules(NamedTuple):
+    """What holds for the sessions of one environment in one process."""
+
+    env: str
+    per_client: int | None = None
+    """Most sessions of one client; None for all there are."""
+    worker: int | None = None
+    """The number of the process among several behind one router."""
 
 
 class SessionServer(HTTPEnvServer):
@@ -20,9 +37,9 @@ class SessionServer(HTTPEnvServer):
     that was idle for longest is closed. A session of a socket never is.
     """
 
-    def __init__(self, *arguments: object, per_client: int | None, **options: object) -> None:
+    def __init__(self, *arguments: object, rules: SessionRules, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
-        self.per_client = per_client
+        self.rules, self.per_client = rules, rules.per_client
         self._owners: dict[str, SessionOwner] = {}
 
     @asynccontextmanager
@@ -44,19 +61,38 @@ class SessionServer(HTTPEnvServer):
             raise SessionCapacityError(count, self.per_client or count, message)
         session_id, env = await super()._create_session()
         assert isinstance(env, IncidentEnvironment)
+        session_id = self._renamed(session_id)
         self._owners[session_id] = owner
+        SESSIONS.labels(self.rules.env).inc()
+        log(_log, logging.INFO, "session opened", env=self.rules.env, session=session_id, client=owner.address)
         return session_id, env
 
     async def _destroy_session(self, session_id: str) -> None:
+        env = self._sessions.get(session_id)
         await super()._destroy_session(session_id)
-        self._owners.pop(session_id, None)
+        owner = self._owners.pop(session_id, None)
+        if owner is not None and isinstance(env, IncidentEnvironment):
+            SESSIONS.labels(self.rules.env).dec()
+            log(
+                _log, logging.INFO, "session closed", env=self.rules.env, session=session_id, client=owner.address,
+                incidents=env.incidents.begun, calls=env.incidents.calls,
+            )  # fmt: skip
+
+    def _renamed(self, session_id: str) -> str:
+        """The session under an id that names its worker, by which the router finds it again."""
+        name = session_id_of(self.rules.worker, session_id)
+        if name != session_id:
+            _rename(self._sessions, session_id, name)
+            _rename(self._session_executors, session_id, name)
+            _rename(self._session_stacks, session_id, name)
+            _rename(self._session_info, session_id, name)
+        return name
 
     def _share_is_full(self, address: str) -> bool:
         return self.per_client is not None and self._count(address) >= self.per_client
 
     def _count(self, address: str) -> int:
-        """The client's sessions. One that OpenEnv closed by itself is no longer counted."""
-        self._owners = {id: owner for id, owner in self._owners.items() if id in self._sessions}
+        """The client's open sessions."""
         return sum(owner.address == address for owner in self._owners.values())
 
     async def _close_abandoned(self, address: str | None) -> None:
@@ -73,13 +109,17 @@ class SessionServer(HTTPEnvServer):
             await self._destroy_session(min(idle)[1])
 
 
+def _rename(known: dict[str, Value], old: str, new: str) -> None:
+    known[new] = known.pop(old)
+
+
 @contextmanager
-def session_server(per_client: int | None) -> Iterator[Made]:
+def session_server(rules: SessionRules) -> Iterator[Made]:
     """Within it, applications that OpenEnv creates keep sessions by `SessionServer`: it makes its server itself."""
     original, made = getattr(http_server, _SERVER), Made()
 
     def make(*arguments: object, **options: object) -> SessionServer:
-        made.append(SessionServer(*arguments, per_client=per_client, **options))
+        made.append(SessionServer(*arguments, rules=rules, **options))
         return made[-1]
 
     setattr(http_server, _SERVER, make)
