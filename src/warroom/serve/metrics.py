@@ -37,6 +37,12 @@ LAG = Gauge(
 _ERROR_FRAMES = ('{"type":"error"', '{"type": "error"')
 
 
+def begin_at_zero(env: str) -> None:
+    """Show the figures of an environment before anything has happened, so that their first change is seen."""
+    for figure in (SESSIONS, RESETS, STEPS, SECONDS, ERRORS):
+        figure.labels(env)
+
+
 class SocketMeter:
     """Times the answers of one socket, and counts its error frames."""
 

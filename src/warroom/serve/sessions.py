@@ -10,7 +10,7 @@ from warroom.serve.guard import OWNER, SessionOwner
 from warroom.serve.handover import session_id as session_id_of
 from warroom.serve.incidents import ServedIncidents
 from warroom.serve.logs import log
-from warroom.serve.metrics import SESSIONS
+from warroom.serve.metrics import SESSIONS, begin_at_zero
 from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
 
 Value = TypeVar("Value")
@@ -40,6 +40,7 @@ class SessionServer(HTTPEnvServer):
     def __init__(self, *arguments: object, rules: SessionRules, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
         self.rules, self.per_client = rules, rules.per_client
+        begin_at_zero(rules.env)
         self._owners: dict[str, SessionOwner] = {}
 
     @asynccontextmanager
