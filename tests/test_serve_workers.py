@@ -95,9 +95,9 @@ def figures(url: str) -> dict[str, float]:
     return found
 
 
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Whether it comes true within ten seconds."""
-    deadline = time.monotonic() + 10
+def eventually(holds: Callable[[], bool], seconds: float = 10) -> bool:
+    """Whether it comes true within so many seconds."""
+    deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.05)
     return holds()
@@ -195,19 +195,19 @@ def test_a_session_is_found_by_its_id_and_that_of_another_worker_is_misdirected(
 @pytest.mark.slow
 def test_a_killed_worker_costs_its_own_sessions_and_the_log_says_what_was_lost(server: Command) -> None:
     starts = figures(server.url)["warroom_worker_starts_total"]
-    with Client(server.url, attempts=20, token=TOKEN) as one, Client(server.url, attempts=20, token=TOKEN) as other:
-        before = {client: client.reset(seed=0) for client in (one, other)}
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Client(server.url, attempts=20, token=TOKEN)) for _ in range(6)]
+        turns = [client.reset(seed=0).turn for client in clients]
         server.workers()[0].send_signal(signal.SIGKILL)
-        for client in (one, other):
-            assert client.call("request_more_logs", service="all").turn == before[client].turn + 1
-        assert sorted((one.reconnections, other.reconnections)) == [0, 1]
+        for client, turn in zip(clients, turns, strict=True):
+            assert client.call("request_more_logs", service="all").turn == turn + 1
+        assert {client.reconnections for client in clients} == {0, 1}
         told = next(line for line in server.lines() if "ended" in line["event"])
-        assert (told["level"], told["exit_code"], told["connections"]) == ("error", -signal.SIGKILL, 1)
+        assert (told["level"], told["exit_code"]) == ("error", -signal.SIGKILL) and told["connections"] >= 1
         assert f"worker {told['worker']} ended" in told["event"] and "other workers go on" in told["event"]
-        while (now := figures(server.url))["warroom_workers"] < WORKERS:
-            time.sleep(0.1)
-        assert now["warroom_worker_starts_total"] == starts + 1
-        assert now["warroom_sessions"] == 2
+        assert eventually(lambda: figures(server.url)["warroom_workers"] == WORKERS, 120)
+        now = figures(server.url)
+        assert now["warroom_worker_starts_total"] == starts + 1 and now["warroom_sessions"] == len(clients)
 
 
 @pytest.mark.slow

@@ -30,6 +30,13 @@ class SessionRules(NamedTuple):
     """The number of the process among several behind one router."""
 
 
+class _Kept(NamedTuple):
+    """An open session."""
+
+    owner: SessionOwner
+    incidents: ServedIncidents
+
+
 class SessionServer(HTTPEnvServer):
     """OpenEnv's server, whose sessions belong to clients.
 
@@ -41,12 +48,13 @@ class SessionServer(HTTPEnvServer):
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
         self.rules, self.per_client = rules, rules.per_client
         begin_at_zero(rules.env)
-        self._owners: dict[str, SessionOwner] = {}
+        self._kept: dict[str, _Kept] = {}
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[ServedIncidents]:
         """What a new session plays, until the block ends; a `SessionCapacityError` says that there is no room."""
         session_id, env = await self._create_session()
+        self._session_websocket_attachments.add(session_id)  # it ends with its socket, however long that is idle
         try:
             yield env.incidents
         finally:
@@ -63,20 +71,20 @@ class SessionServer(HTTPEnvServer):
         session_id, env = await super()._create_session()
         assert isinstance(env, IncidentEnvironment)
         session_id = self._renamed(session_id)
-        self._owners[session_id] = owner
+        self._kept[session_id] = _Kept(owner, env.incidents)
         SESSIONS.labels(self.rules.env).inc()
         log(_log, logging.INFO, "session opened", env=self.rules.env, session=session_id, client=owner.address)
         return session_id, env
 
-    async def _destroy_session(self, session_id: str) -> None:
-        env = self._sessions.get(session_id)
-        await super()._destroy_session(session_id)
-        owner = self._owners.pop(session_id, None)
-        if owner is not None and isinstance(env, IncidentEnvironment):
+    async def _cleanup_session_resources(self, *resources: object) -> None:
+        """What OpenEnv calls last, whatever closes a session: by then it has forgotten the session itself."""
+        await super()._cleanup_session_resources(*resources)  # type: ignore[arg-type]  # as OpenEnv itself passes them
+        for session_id in [id for id in self._kept if id not in self._sessions]:
+            owner, incidents = self._kept.pop(session_id)
             SESSIONS.labels(self.rules.env).dec()
             log(
                 _log, logging.INFO, "session closed", env=self.rules.env, session=session_id, client=owner.address,
-                incidents=env.incidents.begun, calls=env.incidents.calls,
+                incidents=incidents.begun, calls=incidents.calls,
             )  # fmt: skip
 
     def _renamed(self, session_id: str) -> str:
@@ -94,13 +102,13 @@ class SessionServer(HTTPEnvServer):
 
     def _count(self, address: str) -> int:
         """The client's open sessions."""
-        return sum(owner.address == address for owner in self._owners.values())
+        return sum(kept.owner.address == address for kept in self._kept.values())
 
     async def _close_abandoned(self, address: str | None) -> None:
         """Close the session without a socket, of this client or of any, that was idle for longest."""
         idle = [
             (self._session_info[id].last_activity_at, id)
-            for id, owner in self._owners.items()
+            for id, (owner, _) in self._kept.items()
             if id in self._session_info
             and id not in self._session_websocket_attachments
             and not owner.has_socket
