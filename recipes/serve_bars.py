@@ -119,7 +119,7 @@ def workers(quick: bool) -> None:
     for many in (1, 2):
         with served(*WARROOM, "--env", "fleet", "--workers", str(many)) as server:
             awake(server, many)
-            asyncio.run(warm(server.url, parts))
+            asyncio.run(warm_all(server, parts))
             used = [sum(worker.cpu_times()[:2]) for worker in server.workers()]
             found[many] = round_of(server, server.url, parts, LeanProtocol, True)
             each = [sum(w.cpu_times()[:2]) - before for w, before in zip(server.workers(), used, strict=True)]
@@ -131,21 +131,23 @@ def workers(quick: bool) -> None:
          f"{found[2].rate / found[1].rate:.2f} by steps/s; bar 1.7")  # fmt: skip
 
 
+async def warm_all(server: Server, parts: list[Script]) -> None:
+    """Begin every incident once in each worker, and play some: the router deals sockets in turns."""
+    await asyncio.gather(*(warm(server.url, parts) for _ in server.workers()))
+    await play_all(server, server.url, parts, LeanProtocol, False)
+
+
 def awake(server: Server, many: int) -> None:
-    """Wait until every worker serves: until so many processes have opened their event loops and answer."""
+    """Wait until every worker serves."""
     deadline = time.monotonic() + 180
-    while len(server.workers()) < many or any(worker.num_threads() < 2 for worker in server.workers()):
+    while figure(server, "warroom_workers ") < many:
         assert time.monotonic() < deadline, "the workers did not start"
-        time.sleep(0.2)
-    figures = 0.0
-    while figures < many and many > 1:
-        figures = figure(server, "warroom_workers ")
         time.sleep(0.2)
 
 
 def figure(server: Server, name: str) -> float:
     """A figure of the server's `/metrics`."""
-    with urlopen(f"{server.url}/metrics", timeout=60) as answer:
+    with urlopen(f"{server.url}/metrics", timeout=180) as answer:
         lines = answer.read().decode().splitlines()
     return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name))
 
