@@ -36,7 +36,7 @@ def serve(serving: ServeOptions, port: int, workers: int, page: bool, log_format
     serving.check()
     logging.config.dictConfig(log_config(log_format))
     listening = listen(serving.access.host, port)
-    _allow_files((serving.max_sessions * len(serving.names) + SPARE) * min(workers, 2))
+    _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
     app = None
     if workers == 1:
