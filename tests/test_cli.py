@@ -128,6 +128,7 @@ def test_eval_writes_a_whole_run_folder(tmp_path: Path) -> None:
     assert record["config"]["baseline"] == "heuristic"
 
 
+@pytest.mark.slow
 def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
     """So that generalisation can be told axis by axis."""
     wanted = [
@@ -151,6 +152,7 @@ def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
     assert "did you mean 'train'" in refused(*wanted, "--names", "trian")
 
 
+@pytest.mark.slow
 def test_eval_prints_its_summary_for_programs(tmp_path: Path) -> None:
     done = run("eval", *SMALL, "--out", tmp_path / "run", "--policies", "oracle", "--json")
     assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "summary.json").read_text())
@@ -202,6 +204,7 @@ def test_compare_pairs_two_runs(tmp_path: Path) -> None:
     assert "oracle minus random" in run("compare", one, other).output
 
 
+@pytest.mark.slow
 def test_compare_leaves_out_what_does_not_differ_unless_all_is_asked_for(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "a", "--policies", "oracle")
     short, full = run("compare", folder, folder).output, run("compare", folder, folder, "--all").output
@@ -339,7 +342,9 @@ def lines_of(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent"])
+@pytest.mark.parametrize(
+    "whole_group", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["terminal", "parent"]
+)
 def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     tmp_path: Path, uninterrupted: Path, whole_group: bool
 ) -> None:

@@ -119,7 +119,7 @@ def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_installed_package_evaluates_the_model_that_ships(installed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     matrix = (

@@ -6,7 +6,7 @@ metrics, traces, logs and alerts of one minute agree to the last request, for ev
 
 from functools import cache, cached_property
 from hashlib import shake_128
-from math import inf
+from math import exp, inf
 from typing import NamedTuple
 
 from warroom.sim.service_world import ServiceMinute, ServiceWorld
@@ -22,6 +22,8 @@ _ORDINARY_ERRORS = 0.0003, 0.0012
 """Least and largest share of requests that a service fails on any day."""
 _CHANNELS = 4
 """Independent kinds of noise."""
+_WANDERS_IN = 15
+"""Minutes from one level of a latency that wanders to the next."""
 
 
 class CallCounts(NamedTuple):
@@ -97,12 +99,15 @@ def _factors(noise: float) -> list[float]:
 class MinuteCounts:
     """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
-    def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:
+    def __init__(
+        self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0, *, wander: float = 0.0
+    ) -> None:
         """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
-        latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
+        latency has half of it; `gap` is the probability that a service is not scraped in a minute. `wander` is the
+        standard deviation of the logarithm of each service's latency over hours, whatever happens."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
-        self._factors = _factors(noise)
+        self._factors, self._wander = _factors(noise), 1.73 * wander
         self._minutes: dict[int, CountedMinute] = {}
         self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
         self._expectations: dict[ServiceMinute, list[tuple[int, float, CallShares]]] = {}
@@ -166,8 +171,22 @@ class MinuteCounts:
             latency.append(mean * (1 + (self._factors[byte] - 1) / 2))
             held_up = late >= HELD_UP * (received - refused)
             p95.append(patience * (1.15 + 0.1 * byte / 255) if held_up else P95 * latency[-1])
+        if self._wander:
+            latency = [mean * factor for mean, factor in zip(latency, self._wandered(minute), strict=True)]
         scraped = [True, *[byte >= self._gap for byte in noise[3 * size + 1 :]]]
         return CountedMinute(calls, requests, sent, latency, p95, scraped)
+
+    def _wandered(self, minute: int) -> list[float]:
+        """By service, how far its latency has wandered from the usual: from level to level, evenly."""
+        block, passed = divmod(minute, _WANDERS_IN)
+        levels = [
+            shake_128(self.key + b"wander" + at.to_bytes(4)).digest(self.system.size) for at in (block, block + 1)
+        ]
+        part = passed / _WANDERS_IN
+        return [
+            exp(self._wander * ((1 - part) * one + part * other - 127.5) / 127.5)
+            for one, other in zip(*levels, strict=True)
+        ]
 
     def of_users(self, minute: int) -> CallCounts:
         """`call` of `USERS`, without the counts of all other calls of the minute."""
@@ -226,6 +245,8 @@ class MinuteCounts:
         refused = (1 - lost) * failed
         wrong *= 1 - lost - refused
         late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - late))
+        if deadline == inf:  # users wait for ever, so the gateway ends what takes too long
+            return CallShares(refused + late, wrong, 0.0, lost)
         return CallShares(refused, wrong, late, lost)
 
     @cached_property

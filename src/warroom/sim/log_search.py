@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from warroom.core.errors import quote_input
 from warroom.sim.failing_slices import Slices, at
-from warroom.sim.log_lines import ALL_TOLD, KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
+from warroom.sim.log_lines import ALL_TOLD, KEPT, LogLines
+from warroom.sim.log_records import Cells, KeptLine, LineSource, LogLine
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
