@@ -154,7 +154,7 @@ def figure(server: Server, name: str) -> float:
 
 def sessions(quick: bool) -> None:
     """Many sessions, each with a pause before its next call."""
-    many, seconds = (200, 10.0) if quick else (2000, 60.0)
+    many, seconds = (200, 10.0) if quick else (2000, 40.0)
     with served(*WARROOM, "--workers", "2") as server:
         awake(server, 2)
         before = server.cpu()
@@ -198,7 +198,7 @@ async def pausing(client: Any, part: Script, tally: ObservedLaws, until: float, 
         answer = await client.answer(message)
         tally.waits.append(time.perf_counter() - begun)
         tally.strange += answer["text"] != page
-        await asyncio.sleep(rng.expovariate(1 / PAUSE_SECONDS))
+        await asyncio.sleep(min(rng.expovariate(1 / PAUSE_SECONDS), max(0.0, until - time.perf_counter())))
 
 
 PARTS = {"share": shares, "workers": workers, "sessions": sessions}

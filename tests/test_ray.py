@@ -105,20 +105,6 @@ def test_workers_that_are_killed_lose_nothing_and_write_nothing_twice(plan: Plan
     assert not workers()
 
 
-def test_a_machine_that_is_lost_costs_its_chunks_alone(
-    cluster: cluster_utils.Cluster, plan: Plan, whole: bytes, tmp_path: Path
-) -> None:
-    machine, lost = cluster.add_node(num_cpus=1), list[int]()
-
-    def watch(count: int) -> None:
-        if not lost and len(playing := workers()) == 3:
-            cluster.remove_node(machine, allow_graceful=False)
-            lost.append(len(playing) - len(workers()))
-
-    assert played(plan, tmp_path / "run", watch) == whole
-    assert lost == [1]
-
-
 def test_workers_that_ask_for_half_a_gpu_are_two_on_a_machine_that_has_one(
     cluster: cluster_utils.Cluster, plan: Plan, whole: bytes, tmp_path: Path
 ) -> None:
@@ -268,3 +254,18 @@ def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_t
         peer.close()
     written = [(tmp_path / name / EPISODES).read_bytes() for name in ("run", "local")]
     assert written[0] == written[1]
+
+
+# The last one: the cluster takes half a minute to notice, and until then refuses to begin anything on that machine.
+def test_a_machine_that_is_lost_costs_its_chunks_alone(
+    cluster: cluster_utils.Cluster, plan: Plan, whole: bytes, tmp_path: Path
+) -> None:
+    machine, lost = cluster.add_node(num_cpus=1), list[int]()
+
+    def watch(count: int) -> None:
+        if not lost and len(playing := workers()) == 3:
+            cluster.remove_node(machine, allow_graceful=False)
+            lost.append(len(playing) - len(workers()))
+
+    assert played(plan, tmp_path / "run", watch) == whole
+    assert lost == [1]
