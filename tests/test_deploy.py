@@ -112,12 +112,12 @@ def test_the_commands_of_the_image_serve_in_a_clean_environment(tmp_path: Path) 
     subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, ROOT], check=True)
     home = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
-    (own / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
     (wheel,) = tmp_path.glob("*.whl")
     install = [sys.executable, "-m", "pip", "--python", home / "bin" / "python", "install", "--no-deps", "--no-index"]
-    subprocess.run([*install, "--quiet", wheel], check=True)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([*install, "--quiet", wheel], check=True, env=environment)
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
+    (own / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
     environment |= {"WARROOM_TOKEN": TOKEN, "HOME": str(tmp_path)}
     for words in commands():
         free = listening()

@@ -27,7 +27,15 @@ from live import running
 from warroom.serve.access import TOKEN_VARIABLE, ServerAccess
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
-from warroom.serve.handover import Report, ReportReader, hand_over, named_worker, send_report, session_id, take_over
+from warroom.serve.handover import (
+    ReportReader,
+    WorkerReport,
+    hand_over,
+    named_worker,
+    send_report,
+    session_id,
+    take_over,
+)
 
 WORKERS = 2
 TOKEN = "0123456789abcdef"
@@ -127,10 +135,10 @@ def test_a_handed_connection_answers_its_client_and_reports_come_whole() -> None
             taken.send(b"hello")
             assert near.recv(9) == b"hello"
         reader = ReportReader()
-        for report in (Report(1, 1), Report(2, 1)):
+        for report in (WorkerReport(1, 1), WorkerReport(2, 1)):
             send_report(worker, report)
         data = router.recv(99)
-        assert reader.read(data[:15]) == Report(1, 1) and reader.read(data[15:]) == Report(2, 1)
+        assert reader.read(data[:15]) == WorkerReport(1, 1) and reader.read(data[15:]) == WorkerReport(2, 1)
         router.close()
         assert take_over(worker) is None
 

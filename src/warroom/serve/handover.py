@@ -15,7 +15,7 @@ _MARK = b"c"
 """The byte that a socket travels with."""
 
 
-class Report(NamedTuple):
+class WorkerReport(NamedTuple):
     """What a worker says of itself."""
 
     received: int
@@ -46,7 +46,7 @@ def take_over(channel: socket.socket) -> socket.socket | None:
     return socket.socket(fileno=descriptors[0]) if mark and descriptors else None
 
 
-def send_report(channel: socket.socket, report: Report) -> None:
+def send_report(channel: socket.socket, report: WorkerReport) -> None:
     """Tell the router; it reads faster than any worker reports, so a full channel means that it is gone."""
     channel.send(_REPORT.pack(*report))
 
@@ -57,12 +57,12 @@ class ReportReader:
     def __init__(self) -> None:
         self._rest = b""
 
-    def read(self, data: bytes) -> Report | None:
+    def read(self, data: bytes) -> WorkerReport | None:
         """The newest report in what was read so far; None if none is complete."""
         self._rest += data
         whole = len(self._rest) // _REPORT.size * _REPORT.size
         if not whole:
             return None
-        newest = Report(*_REPORT.unpack_from(self._rest, whole - _REPORT.size))
+        newest = WorkerReport(*_REPORT.unpack_from(self._rest, whole - _REPORT.size))
         self._rest = self._rest[whole:]
         return newest

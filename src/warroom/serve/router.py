@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from prometheus_client.multiprocess import mark_process_dead
 
-from warroom.serve.handover import Report, ReportReader, hand_over, named_worker
+from warroom.serve.handover import ReportReader, WorkerReport, hand_over, named_worker
 from warroom.serve.logs import log
 from warroom.serve.protocol import SHUTDOWN_SECONDS
 from warroom.serve.worker import work
@@ -58,7 +58,7 @@ class Worker:
         self.number = number
         self.channel, far = socket.socketpair()
         self.channel.setblocking(False)
-        self.report: Report | None = None
+        self.report: WorkerReport | None = None
         """The newest; None until it serves."""
         self.heard = time.monotonic()
         self.handed = 0

@@ -8,7 +8,7 @@ from uvicorn import Config
 
 from warroom.core.processes import end_with_parent
 from warroom.serve.app import application, freeze
-from warroom.serve.handover import Report, send_report, take_over
+from warroom.serve.handover import WorkerReport, send_report, take_over
 from warroom.serve.logs import log, log_config
 from warroom.serve.metrics import STARTS, WORKERS
 from warroom.serve.protocol import MeteredServer, http_options
@@ -50,7 +50,7 @@ class WorkerServer(MeteredServer):
 
     def _report(self) -> None:
         try:
-            send_report(self.channel, Report(self._received, len(self.server_state.connections)))
+            send_report(self.channel, WorkerReport(self._received, len(self.server_state.connections)))
         except OSError:
             self.should_exit = True
 
