@@ -33,6 +33,12 @@ def serve_command(
         bool,
         typer.Option("--page", help="Also serve the page of `warroom ui` at /web. Needs --workers 1."),
     ] = False,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            help="text: warnings, for people. json: one object a line for programs, the end of every session included.",
+        ),
+    ] = "text",
     debug_truth: Annotated[
         bool,
         typer.Option(
@@ -57,4 +63,4 @@ def serve_command(
     )  # fmt: skip
     if page and (tasks_only, salt_file) != (None, None):
         raise ValueError("--page shows spectators the truth of any incident: leave it out where incidents are held out")
-    heavy.http_server.serve(serving, port, workers, page)
+    heavy.http_server.serve(serving, port, workers, page, log_format)
