@@ -54,8 +54,8 @@ lint: .venv/dev  ## format, lint and types, without tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	MYPY_NUM_WORKERS=2 $(BIN)/mypy
-	$(BIN)/python ui/bundle.py check
-	$(BIN)/python ui/bundle.py test
+	$(BIN)/python ui/bundle.py check || [ $$? = 3 ]
+	$(BIN)/python ui/bundle.py test || [ $$? = 3 ]
 
 format: .venv/dev
 	$(BIN)/ruff format

