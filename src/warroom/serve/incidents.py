@@ -25,11 +25,11 @@ MAX_CALL_LENGTH = 50_000
 SHORT = 100
 """Characters of an argument, and number of arguments, that cannot make a call too long."""
 MAX_NAME_LENGTH = 100
+"""Characters of a tool's name that reach the record."""
 NOT_BEGUN: JsonObject = {
     "episode_id": None, "step_count": 0, "seat": "", "seats": [], "turn": 0, "budget": 0, "done": False,
 }  # fmt: skip
 """Where a session stands before its first reset."""
-"""Characters of a tool's name that reach the record."""
 _log = logging.getLogger("warroom.serve")
 
 
