@@ -19,7 +19,7 @@ TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --num
 DEMO_STEPS ?= easy:4,medium:4,hard:4
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo nano ui test test-fast test-thorough bench audit check lint format golden docs clean
+.PHONY: demo nano ui test test-fast test-thorough bench audit check lint format golden docs wheel clean
 
 demo: .venv/train  ## train the nano from its warm start, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano --curriculum $(DEMO_STEPS) --out $(DEMO)
@@ -69,6 +69,10 @@ golden: .venv/dev  ## rewrite the golden transcripts; read the diff before commi
 
 docs: .venv/dev  ## rewrite docs/environments.md from the code
 	$(BIN)/python recipes/environments_doc.py docs/environments.md
+
+wheel: .venv/dev  ## the wheel in pure Python, and the one of this machine with the simulation compiled
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	WARROOM_COMPILE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 clean:
 	rm -rf .venv build dist src/*.egg-info ui/node_modules src/warroom/view/bundle

@@ -1,12 +1,42 @@
-"""The one step of the build that pyproject.toml cannot say: the page is bundled before its files are collected."""
+"""What pyproject.toml cannot say of the build: the page is bundled first, and some modules may become machine code.
 
+The wheel is pure Python; with WARROOM_COMPILE=1 most of `sim` becomes machine code, of the same source.
+"""
+
+import os
 import runpy
+import tempfile
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 BUNDLER = Path(__file__).resolve().parent / "ui" / "bundle.py"
+SIM = Path("src/warroom/sim")
+COMPILED = """
+    alerts background candidates cast_incident cast_world casting counts effects failing_slices formulas handbook
+    hit_state log_lines log_records log_search metrics outage_casting outage_telling overview papers request_mix rules
+    series service_state service_world sweep symptoms targets topology trace_ids traces traffic
+    streams/component streams/outage_lines streams/outage_results
+    wording/forms wording/grammar wording/targets wording/template wording/values
+""".split()
+"""The modules of `SIM` that compute. Tables and plain records gain nothing; `service_topology` makes its instances
+without their constructor."""
+SKIP = "[mypy]\nstrict = True\n[mypy-warroom,warroom.envs]\nfollow_imports = skip\n"
+"""For mypyc, which would check everything that the top of the package brings along."""
+
+
+def extensions() -> list[Extension]:
+    """What is compiled: nothing unless the environment asks for it."""
+    if os.environ.get("WARROOM_COMPILE") != "1":
+        return []
+    from mypyc.build import mypycify
+
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "mypy.ini"
+        config.write_text(SKIP)
+        paths = [str(SIM / f"{name}.py") for name in COMPILED]
+        return mypycify(["--config-file", str(config), *paths], multi_file=True, debug_level="0")
 
 
 class BuildWithPage(build_py):
@@ -29,4 +59,4 @@ class BuildWithPage(build_py):
             bundler["MISSING"].write_text(f"{error}\n", encoding="utf-8")
 
 
-setup(cmdclass={"build_py": BuildWithPage})
+setup(cmdclass={"build_py": BuildWithPage}, ext_modules=extensions())

@@ -262,14 +262,17 @@ def logs_page() -> str:
         "loud and as often: their requests get through all the same.", "",
         "### What is seen", "",
         "A page shows some lines of the last minute; a declared share of them has nothing to do with the incident, "
-        "the others are failed requests and complaints. All else has to be searched for: a search of one service, or "
-        "of all, gives the number of matching lines, a count a minute and the ten newest lines. Lines of one request "
+        "the others are failed requests and complaints. Its head says how many requests of users failed in the last "
+        "minute; some fail on any day, in a false alarm as well, and the gateway's log compares the minutes up to the "
+        "page with those of an hour before. Many services never write an ERROR, whatever happens: a silent root shows "
+        "by its warnings, its callers and its traces. All else has to be searched for: a search of one service, or of "
+        "all, gives the number of matching lines, a count a minute and the ten newest lines. Lines of one request "
         "share a trace id; a search for it finds all of them, also those that other searches no longer show. A line "
         "about a trouble ends with what became of its request, in figures: tries used and allowed, parts done and "
         "asked for, time taken and allowed. Its words are the same for requests that get through, and of some figures "
         "the larger means harm, of others the smaller. Lines of some services come late or not at all, and the reply "
         "says so. The catalogue of services and owners is public.", "",
-        f"Severity, by the share of users' requests that fail or are late in the {WINDOW} minutes up to the page: "
+        f"Severity, by the share of users' requests that fail in the {WINDOW} minutes up to the page: "
         f"{RULE.render()}.", "",
         "### Tools", "",
         f"One act a turn; up to {env.reads_per_turn} declarations before it. A wrong call costs its turn.", "",

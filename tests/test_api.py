@@ -155,6 +155,7 @@ def test_results_become_a_data_frame(results: Results, monkeypatch: pytest.Monke
         results.to_pandas()
 
 
+@pytest.mark.slow
 def test_messages_are_what_a_model_at_the_seat_sees(results: Results) -> None:
     episode = results.episodes()[1]
     by_seat = {

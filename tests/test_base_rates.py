@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+from cases import some_of
 from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.evals.audit.fleet.base_rates import (
@@ -49,7 +50,7 @@ def rows(tier: str) -> list[CandidateRow]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
+@pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
 def test_no_observable_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
     """Pairs, of which there are two thousand, take a full audit."""
@@ -156,7 +157,7 @@ def repeats_by_the_guilty(casting: Casting) -> Casting:
 
 
 PLANTED = (
-    (largest_never_hits, HIT, "rank of size"),
+    pytest.param(largest_never_hits, HIT, "rank of size", marks=pytest.mark.thorough),
     pytest.param(contents_redrawn_after_the_hit, HIT, "size", marks=pytest.mark.thorough),
     pytest.param(rivals_seldom_flawed, HIT, "flawed", marks=pytest.mark.thorough),
     pytest.param(harm_begins_at_landing, HIT, "from landing to onset", marks=pytest.mark.thorough),

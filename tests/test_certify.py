@@ -7,6 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from cases import some_of
 from warroom.cli.certify import certify_command
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
@@ -32,7 +33,7 @@ def fleet(scenario: str, tier: str = "hard", seed: int = 0) -> FleetEnv:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("tier", some_of(TIERS, "easy"))
 @pytest.mark.parametrize(
     "audit_spec", [find_audit_spec("fleet"), find_audit_spec("logs")], ids=lambda audit_spec: audit_spec.env
 )
@@ -83,6 +84,7 @@ def test_a_system_under_other_names_is_the_same_system() -> None:
     assert own.names == on_topology(env, "logs/double_fault", own).incident.system.names
 
 
+@pytest.mark.slow
 def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
     row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
     assert row.valid and row.persists

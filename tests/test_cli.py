@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from command import refused, refused_without, run
 from warroom.cli.app import GROUPS
 from warroom.cli.lazy import LazyGroup
 from warroom.episode import Episode
+from warroom.evals.bench import compiled_modules
 from warroom.runs import EPISODES, read_episodes
 
 HERE = Path(__file__).parent
@@ -128,6 +130,7 @@ def test_eval_writes_a_whole_run_folder(tmp_path: Path) -> None:
     assert record["config"]["baseline"] == "heuristic"
 
 
+@pytest.mark.slow
 def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
     """So that generalisation can be told axis by axis."""
     wanted = [
@@ -151,6 +154,7 @@ def test_eval_takes_names_and_phrases_of_another_split(tmp_path: Path) -> None:
     assert "did you mean 'train'" in refused(*wanted, "--names", "trian")
 
 
+@pytest.mark.slow
 def test_eval_prints_its_summary_for_programs(tmp_path: Path) -> None:
     done = run("eval", *SMALL, "--out", tmp_path / "run", "--policies", "oracle", "--json")
     assert json.loads(done.stdout) == json.loads((tmp_path / "run" / "summary.json").read_text())
@@ -202,6 +206,7 @@ def test_compare_pairs_two_runs(tmp_path: Path) -> None:
     assert "oracle minus random" in run("compare", one, other).output
 
 
+@pytest.mark.slow
 def test_compare_leaves_out_what_does_not_differ_unless_all_is_asked_for(tmp_path: Path) -> None:
     folder = evaluated(tmp_path / "a", "--policies", "oracle")
     short, full = run("compare", folder, folder).output, run("compare", folder, folder, "--all").output
@@ -219,6 +224,15 @@ def test_bench_measures_its_parts() -> None:
     assert "episodes a second" in run("bench", "--env", "tiny", "--seconds", "0.05").output
     text = run("bench", "--env", "logs", "--seconds", "0.05", "--policy", "oracle", "--topology", "drawn:20").output
     assert "logs, hard, played by oracle, to the end" in text and "cannot show every seat" in text
+
+
+@pytest.mark.slow
+def test_bench_shows_the_speed_of_every_environment_and_tier_and_what_runs() -> None:
+    found = json.loads(run("bench", "--all", "--seconds", "0.001", "--json").stdout)
+    cells = [(env, tier) for env in ("fleet", "logs", "tickets") for tier in ("easy", "medium", "hard")]
+    assert [(row["env"], row["tier"]) for row in found["first_pages"] if row["env"] != "tiny"] == cells
+    assert all(row["incidents_per_second"] > 1 for row in found["first_pages"])
+    assert platform.python_version() in found["build"] and found["compiled_modules"] == len(compiled_modules())
 
 
 def test_a_compose_file_becomes_a_topology_to_play_on(tmp_path: Path) -> None:
@@ -339,7 +353,9 @@ def lines_of(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("whole_group", [True, False], ids=["terminal", "parent"])
+@pytest.mark.parametrize(
+    "whole_group", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["terminal", "parent"]
+)
 def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     tmp_path: Path, uninterrupted: Path, whole_group: bool
 ) -> None:

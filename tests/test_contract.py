@@ -30,6 +30,14 @@ every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 every_tier = pytest.mark.parametrize("tier", TIERS)
 TIER_OF = dict(zip(SCENARIOS, cycle(TIERS), strict=False))
 """Each scenario with one of the tiers, in turn."""
+every_scenario_and_tier = pytest.mark.parametrize(
+    ("scenario", "tier"),
+    [
+        pytest.param(scenario, tier, marks=() if TIER_OF[scenario] == tier else pytest.mark.thorough)
+        for scenario in SCENARIOS
+        for tier in TIERS
+    ],
+)
 SEEDS = [seed_of(split, 0) for split in Split]
 SEED_OF = dict(zip(TIERS, SEEDS, strict=True))
 """Each tier with an incident of one split."""
@@ -44,8 +52,7 @@ def played(scenario: str, tier: str, seed: int, policy: str) -> Episode:
 
 
 @pytest.mark.slow
-@every_tier
-@every_scenario
+@every_scenario_and_tier
 def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
     for seed in SEEDS:
         episode = played(scenario, tier, seed, "oracle")
@@ -56,8 +63,7 @@ def test_the_oracle_solves_and_scores_one(scenario: str, tier: str) -> None:
 
 
 @pytest.mark.slow
-@every_tier
-@every_scenario
+@every_scenario_and_tier
 def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) -> None:
     episode = played(scenario, tier, SEED_OF[tier], "noop")
     assert episode.outcome["solved"] is False
@@ -65,8 +71,7 @@ def test_doing_nothing_solves_nothing_and_scores_zero(scenario: str, tier: str) 
 
 
 @pytest.mark.slow
-@every_tier
-@every_scenario
+@every_scenario_and_tier
 def test_step_rewards_sum_to_the_total(scenario: str, tier: str) -> None:
     policy = {"easy": "random", "medium": "heuristic", "hard": "expert"}[tier]
     episode = played(scenario, tier, SEEDS[0], policy)
@@ -171,7 +176,7 @@ def other_pythons() -> list[str]:
     return [str(p) for p in beside if str(p) != f"{sys.base_prefix}/bin/python3"] + [p for p in found if p]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_installed_python_gives_the_same_bytes() -> None:
     expected, checked = transcript(*PLAIN), 0
     chosen = {id: TIER_OF[id] for id in json.loads(expected)}
@@ -253,6 +258,14 @@ def test_seats_act_in_order_within_the_documents_budgets(tier: str) -> None:
 
 
 @pytest.mark.slow
+@every_environment
+def test_every_policy_plays(env: str) -> None:
+    for policy, tier in zip(sorted(set(policy_names(env)) - {"human"}), cycle(TIERS), strict=False):
+        options = environments()[env].compact_options if policy in hf.shipped(env) else {}
+        assert play(episode_spec(suite(env)[0], tier, 1, options), policy_set(env, policy)).steps
+
+
+@pytest.mark.thorough
 @every_environment
 def test_every_policy_plays_every_tier(env: str) -> None:
     for policy in set(policy_names(env)) - {"human"}:

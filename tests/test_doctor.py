@@ -43,7 +43,7 @@ def diagnosis(done: subprocess.CompletedProcess[str]) -> dict[str, Mapping[str, 
 # -- the doctor ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_whole_installation_works_and_every_model_moves(tmp_path: Path) -> None:
     done = warroom("doctor", "--deep", "--json", folder=tmp_path, OPENAI_API_KEY=SECRET)
     found = diagnosis(done)

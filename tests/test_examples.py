@@ -57,7 +57,7 @@ def test_a_scenario_in_a_file_is_played_and_certified() -> None:
 # -- TRL ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:.*gradient_checkpointing:FutureWarning")  # TRL's own use of transformers
 def test_trl_trains_two_seats_and_silence_costs(tmp_path: Path) -> None:
     pytest.importorskip("trl")

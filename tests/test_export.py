@@ -116,6 +116,7 @@ def test_a_run_is_exported_as_a_table(whole: Path, tmp_path: Path) -> None:
     assert "did you mean 'csv'" in refused("export", whole, "--format", "cvs", "--out", tmp_path / "x")
 
 
+@pytest.mark.slow
 def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None:
     printed("export", whole, "--format", "messages", "--out", tmp_path / "run.jsonl")
     found = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]

@@ -26,7 +26,7 @@ EVAL = ["eval", "--env", "tiny", "--policies", "slow", "--tiers", "easy,hard", "
 COMMAND = [sys.executable, str(HERE / "tiny_command.py"), *EVAL, "--workers", "2"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # `test_shards.py` kills one run
 def test_a_killed_run_is_resumed_to_the_same_bytes_and_leaves_no_process(whole: Path, tmp_path: Path) -> None:
     outcome = play_series("kill -9", COMMAND, tmp_path / "run", whole, Random(3), most=1)
     assert is_right(outcome) and outcome.codes == (-9, 0), outcome

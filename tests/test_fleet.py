@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from cases import some_of
 from warroom.core.env import Env
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
@@ -175,7 +176,7 @@ def _rendered(read: Callable[..., SeatReading], *arguments: str) -> str:  # type
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", TIERS)
-@pytest.mark.parametrize("split", Split)
+@pytest.mark.parametrize("split", some_of(Split, Split.TEST))
 def test_pages_and_readings_stay_short(tier: str, split: Split) -> None:
     for index, scenario in enumerate(SCENARIOS[::6]):
         env = fleet(scenario, tier, index, split)
@@ -209,6 +210,7 @@ def _page(sources: Sources, seat: str) -> str:
     return PageBuilder(sources).page(seat, 1, 12, Communication({seat: []}), None).render()
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer_in_any_order() -> None:
     for index, scenario in enumerate(("fleet/rogue_bystander", "fleet/cache_janitor_flush")):
         incident = fleet(scenario, "hard", index).incident

@@ -23,6 +23,7 @@ def test_no_learner_tells_the_rogue(tier: str, one_thread: None) -> None:
     assert {row.what for row in found} == set(LEARNERS)
 
 
+@pytest.mark.thorough
 def test_a_leak_into_any_text_or_number_is_learnt(monkeypatch: pytest.MonkeyPatch, one_thread: None) -> None:
     plain = attack._samples_of
 

@@ -162,6 +162,7 @@ def as_written(observation: Observation) -> Observation:
     return replace(observation, overview=tuple(rows) or observation.overview, alerts=tuple(alerts))
 
 
+@pytest.mark.slow
 def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
     for env in games(tiers=("medium",)):
         names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
@@ -250,6 +251,7 @@ SENTENCES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.lists(SENTENCES, max_size=5).map(" ".join))
 def test_what_a_colleague_says_in_other_words_is_left_out(said: str) -> None:

@@ -333,6 +333,7 @@ def test_a_conversation_is_no_longer_than_those_of_the_training(nano: Path, tmp_
 # -- in an evaluation -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_of_models_goes_on_where_it_was_cut(nano: Path, tmp_path: Path) -> None:
     plan = Plan("fleet", ("fleet/disk_full",), ("easy",), (f"hf:{nano}@sampled", "random"), (0, 1), attempts=2)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cases import some_of
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Message, StepResult, ToolCall
@@ -29,7 +30,7 @@ from warroom.evals.audit.spec import AuditSpec, find_audit_spec
 AUDIT_SPEC = [find_audit_spec("fleet"), find_audit_spec("logs")]
 FLEET, LOGS = (audit_spec.leaks for audit_spec in AUDIT_SPEC)
 every_environment = pytest.mark.parametrize("audit_spec", AUDIT_SPEC, ids=lambda audit_spec: audit_spec.env)
-every_tier = pytest.mark.parametrize("tier", TIERS)
+every_tier = pytest.mark.parametrize("tier", some_of(TIERS, "hard"))
 
 
 def full(env: str, tier: str, seeds: int) -> list[EpisodeSpec]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import tiny_env
+from cases import some_of
 from command import refused, run
 from llm_peer import Body, Peer, Reply, Script, calls, completion, fails, heals, says
 from warroom.core.types import Message
@@ -252,6 +253,7 @@ def test_a_call_that_cannot_be_read_costs_the_turn_and_the_model_reads_why(serve
     assert json.loads(told[1]["tool_calls"][0]["function"]["arguments"]), "a server can read what it is shown again"
 
 
+@pytest.mark.slow
 def test_a_message_without_a_call_is_reminded_once_and_then_ends_the_part(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: says("Hm.") if number else heals(body))
     done = evaluate(peer, tmp_path, plan=[*PLAN[:-1], "sre=llm:m,rest=noop"])
@@ -365,6 +367,7 @@ def without_tools(body: Body, number: int) -> Reply:
     return says('<tool_call>{"name": "wait", "arguments": {}}</tool_call>')
 
 
+@pytest.mark.slow
 def test_a_server_that_refuses_tools_is_asked_by_text_and_the_run_says_so(serve: Serve, tmp_path: Path) -> None:
     peer = serve(without_tools)
     done = evaluate(peer, tmp_path)
@@ -375,6 +378,7 @@ def test_a_server_that_refuses_tools_is_asked_by_text_and_the_run_says_so(serve:
     assert sum("tools" in body for body in peer.asked) == 1
 
 
+@pytest.mark.slow
 def test_a_model_that_answers_tools_by_words_is_not_guessed_at(serve: Serve, tmp_path: Path) -> None:
     peer = serve(lambda body, number: says('<tool_call>{"name": "wait"}</tool_call>'))
     line = refused("eval", *PLAN, "--base-url", peer.url, "--out", tmp_path / "run")
@@ -459,6 +463,7 @@ def test_a_request_that_fails_is_made_again_and_changes_nothing(serve: Serve, tm
     assert set(total["failures"]) == {"busy", "lost"} and total["uncertain_tokens"] > 0
 
 
+@pytest.mark.slow
 def test_what_a_server_asks_to_wait_is_waited(serve: Serve) -> None:
     peer = serve(lambda body, number: heals(body) if number else fails(429, retry_after="0.4"))
     start = time.monotonic()
@@ -466,6 +471,7 @@ def test_what_a_server_asks_to_wait_is_waited(serve: Serve) -> None:
     assert time.monotonic() - start > 0.4
 
 
+@pytest.mark.slow
 def test_an_episode_that_cannot_be_played_is_left_out_and_played_by_a_resumption(serve: Serve, tmp_path: Path) -> None:
     broken = True
 
@@ -529,7 +535,7 @@ def spent(folder: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("concurrency", some_of((1, 6), 6))
 def test_a_cap_on_tokens_is_never_passed_and_stops_only_where_nothing_fits(
     serve: Serve, tmp_path: Path, concurrency: int
 ) -> None:
@@ -668,6 +674,7 @@ def test_a_stopped_and_resumed_run_is_replayed_too(serve: Serve, tmp_path: Path)
     assert (tmp_path / "again" / EPISODES).read_bytes() == (tmp_path / "run" / EPISODES).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_replay_names_the_first_difference(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, more = tmp_path / "calls", [*PLAN[:7], "4", *PLAN[8:]]
     assert evaluate(serve(heals), tmp_path / "run", "--record", file).exit_code == 0
@@ -679,6 +686,7 @@ def test_a_replay_names_the_first_difference(serve: Serve, tmp_path: Path, monke
     assert "the content of message 0 differs from character" in line and "looks fine" in line
 
 
+@pytest.mark.slow
 def test_a_replay_with_other_options_is_refused(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "calls"
     assert evaluate(serve(heals), tmp_path / "run", "--record", file).exit_code == 0
@@ -701,6 +709,7 @@ def test_failures_are_replayed_as_failures(serve: Serve, tmp_path: Path) -> None
     assert (tmp_path / "again" / EPISODES).read_bytes() == (tmp_path / "run" / EPISODES).read_bytes()
 
 
+@pytest.mark.slow
 def test_the_library_is_needed_to_ask_and_not_to_replay(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -724,7 +733,7 @@ def test_a_run_does_not_go_on_with_another_server_or_other_options(serve: Serve,
     assert other.asked == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_example_evaluates_a_model_from_python(serve: Serve, tmp_path: Path) -> None:
     peer = serve(
         lambda body, number: calls(("submit_resolution", {"resolution": "", "citations": [], "escalate": True}))

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from cases import some_of
 from learned_attacks.logs import COMPLAINTS, NO_FAULT_SCENARIO, LogsAttackSample, attack, line_features, samples
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
@@ -38,7 +39,7 @@ def named(tier: str, learner: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("tier", some_of(TIERS, "hard"))
 @pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
 def test_the_first_page_seldom_gives_the_root_away(learner: str, tier: str) -> None:
     bar, episodes = NAMED[tier], len(drawn(tier, "test", TEST))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import some_of
 from renaming import renamed
 from warroom.core.env import Env
 from warroom.core.renderer import Vocab
@@ -51,7 +52,7 @@ def played(env: Env, name: str) -> Iterator[Seen]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", some_of(SCRIPTS, "expert", "random"))
 def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: str) -> None:
     words, replies = set(compact_vocab().words), set()
     for env in (*games("train"), *games("test"), *games("test", topology="drawn")):
@@ -65,6 +66,7 @@ def test_every_word_that_is_shown_is_in_the_lexicon_and_pages_are_short(name: st
     assert replies >= ({"ServiceReading"} if name in ("expert", "heuristic") else set())
 
 
+@pytest.mark.slow
 def test_it_depends_on_nothing_but_the_brief_what_was_shown_and_what_was_said() -> None:
     for env in games():
         twin = LogsCompactRenderer(env.brief("oncall"))
@@ -169,6 +171,7 @@ def test_nonsense_is_passed_on_and_costs_its_turn(tool: str, line: str) -> None:
     assert "refused" in renderer.render_observation(env.observe()).split()
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.text(max_size=60), st.text(max_size=12))
 def test_any_line_of_any_tool_is_understood_as_some_call(line: str, tool: str) -> None:

@@ -1,7 +1,14 @@
 """The laws of the logs at a few incidents; `recipes/logs_laws.py` goes through two thousand."""
 
+from math import log
+from statistics import stdev
+
 import pytest
 
+from cases import some_of
+from warroom.core.splits import seed_of
+from warroom.envs import make
+from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS
@@ -11,8 +18,51 @@ INCIDENTS = 24
 """Every scenario at every tier."""
 
 
+def drawn(scenario: str, tier: str, number: int) -> LogsEnv:
+    env = make(f"logs/{scenario}", tier, seed_of("train", number))
+    assert isinstance(env, LogsEnv)
+    return env
+
+
+def test_the_gateway_never_answers_late_wherever_requests_are_held_up() -> None:
+    sites = set()
+    for number in range(12):
+        env = drawn("silent_degradation", "easy", number)
+        counts, minute = env.response.logs.counts, env.response.world.minute
+        assert not counts.requests(minute, 0).late
+        sites |= {story.site for story in env.incident.casting.hits}
+    assert 0 in sites and len(sites) > 1
+
+
+def test_a_mute_service_writes_no_error_and_roots_are_among_them() -> None:
+    mute_roots = 0
+    for number in range(8):
+        env = drawn("single_crash", "hard", number)
+        for service in env.incident.mute:
+            groups = env.response.logs.lines.groups(service)
+            assert not [one for group in groups for one in group.streams if one.level == "ERROR"]
+        mute_roots += len(env.incident.mute.intersection(env.incident.roots))
+    assert 0 < mute_roots < 8
+
+
+def test_users_lose_requests_on_any_day_and_a_false_alarm_is_no_worse() -> None:
+    alarms = [drawn("false_alarm", "medium", number).incident.access for number in range(8)]
+    crashes = [drawn("single_crash", "medium", number).incident.access for number in range(8)]
+    assert not [access for access in alarms if access.is_worse]
+    assert all(access.is_worse for access in crashes)
+    assert max(access.lost_share for access in alarms) > min(access.lost_share for access in crashes)
+
+
+def test_latencies_wander_over_hours_and_hardly_from_one_minute_to_the_next() -> None:
+    env = drawn("false_alarm", "hard", 0)
+    counts, page = env.response.logs.counts, env.response.world.minute
+    now, next_to, hour = (counts.minute(page - 60 - apart).latency for apart in (0, 1, 45))
+    near, far = ([log(a / b) for a, b in zip(now, other, strict=True)] for other in (next_to, hour))
+    assert stdev(far) > 1.5 * stdev(near)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("tier", some_of(TIERS, "medium"))
 def test_what_is_told_in_several_places_agrees_and_names_what_there_is(tier: str) -> None:
     first = TIERS.index(tier) * len(SCENARIOS)
     for number in range(first, first + len(SCENARIOS)):

@@ -208,7 +208,7 @@ def page_runs(page: str) -> set[str]:
     return {" ".join(spoken[i : i + 5]) for spoken in lines for i in range(len(spoken) - 4)}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_no_run_of_five_words_is_on_many_pages() -> None:
     seen, pages = Counter[str](), 0
     for scenario, tier, seed in product(SCENARIOS, TIERS, range(INCIDENTS_A_CELL)):

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import warroom
-from warroom.envs import episode_spec
+from warroom.core.scenario import TIERS
+from warroom.envs import episode_spec, suite
+from warroom.evals.bench import compiled_modules
 from warroom.policies import policy_set
 from warroom.rollout import play
 
@@ -34,8 +36,19 @@ class Built(NamedTuple):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The wheel that everybody gets."""
+    return build(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of a fresh environment with that wheel."""
+    return install(built, tmp_path_factory)
+
+
+def build(folders: pytest.TempPathFactory, **environment: str) -> Built:
     """From a copy of the sources as they lie here, caches included, beside what has no place in a wheel."""
-    copy, out = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheel")
+    copy, out = folders.mktemp("sources"), folders.mktemp("wheel")
     for name in BUILT_FROM:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.egg-info"))
@@ -45,15 +58,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     (copy / "tests" / "test_of_the_copy.py").touch()
     (copy / "runs").mkdir()
     (copy / "runs" / "run.json").touch()
-    pip("wheel", "--no-build-isolation", "--wheel-dir", out, copy)
+    pip("wheel", "--no-build-isolation", "--wheel-dir", out, copy, **environment)
     (made,) = out.glob("*.whl")
     return Built(made, copy)
 
 
-@pytest.fixture(scope="module")
-def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def install(built: Built, folders: pytest.TempPathFactory) -> Path:
     """The commands of a fresh environment: the wheel, and the libraries that it needs borrowed from this one."""
-    home = tmp_path_factory.mktemp("environment")
+    home = folders.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     own = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
     # Folders that are added this way have no .pth files of theirs read, so the checkout stays out.
@@ -63,11 +75,11 @@ def installed(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin"
 
 
-def pip(*arguments: object) -> None:
+def pip(*arguments: object, **environment: str) -> None:
     before = arguments[: 2 if arguments[0] == "--python" else 0]
     verb, *rest = arguments[len(before) :]
     command = [sys.executable, "-m", "pip", *map(str, before), str(verb), *QUIET, *map(str, rest)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **environment})
 
 
 def run(program: Path, *arguments: object, folder: Path) -> str:
@@ -119,7 +131,7 @@ def test_an_installed_package_plays_what_the_checkout_plays(installed: Path, tmp
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_installed_package_evaluates_the_model_that_ships(installed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     matrix = (
@@ -138,3 +150,31 @@ def test_an_installed_package_evaluates_the_model_that_ships(installed: Path, tm
     record = json.loads((out / "run.json").read_text())
     assert Path(record["policy_status"]["nano"]["path"]).is_relative_to(installed.parent)
     assert "<html" in (out / "report.html").read_text()
+
+
+PLAY_ALL = """
+import json, sys
+from warroom.evals.bench import compiled_modules
+from warroom.policies import policy_set
+from warroom.rollout import play
+played = {spec: play(spec, policy_set(spec.partition("/")[0], "expert")).trajectory_hash for spec in sys.argv[1:]}
+print(json.dumps({"played": played, "compiled": compiled_modules()}))
+"""
+
+
+@pytest.mark.thorough
+def test_the_compiled_wheel_plays_every_incident_to_the_same_bytes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    if sys.platform == "win32" or shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    bin_folder = install(build(tmp_path_factory, WARROOM_COMPILE="1"), tmp_path_factory)
+    specs = [
+        f"{scenario}@{tier}#{split}:{k}"
+        for env in ("fleet", "logs", "tickets")
+        for k, scenario in enumerate(suite(env, "full"))
+        for tier, split in zip(TIERS, ("train", "dev", "test"), strict=True)
+    ]
+    found = json.loads(run(bin_folder / "python", "-c", PLAY_ALL, *specs, folder=tmp_path_factory.mktemp("elsewhere")))
+    assert "warroom.sim.sweep" in found["compiled"] and compiled_modules() == []
+    assert found["played"] == {
+        spec: play(spec, policy_set(spec.partition("/")[0], "expert")).trajectory_hash for spec in specs
+    }

@@ -4,6 +4,7 @@ from functools import cache
 
 import pytest
 
+from cases import some_of
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
@@ -20,7 +21,7 @@ from warroom.policies import policy_set
 pytestmark = pytest.mark.slow
 SEEDS = (0, 1)
 FULL = tuple(suite("fleet", "full"))
-by_tier = pytest.mark.parametrize("tier", TIERS)
+by_tier = pytest.mark.parametrize("tier", some_of(TIERS, "hard"))
 
 
 @cache

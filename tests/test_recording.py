@@ -49,6 +49,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("laws")
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(records=st.lists(RECORDS, min_size=1, max_size=20))
 def test_what_is_written_is_read_again(folder, records):

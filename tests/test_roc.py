@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
+from cases import some_of
 from warroom.cli.app import app
 from warroom.core.splits import seed_of
 from warroom.core.types import Message, ToolCall
@@ -176,7 +177,7 @@ def test_incidents_without_any_rogue_are_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", ["nano", "qwen"])
+@pytest.mark.parametrize("which", some_of(("nano", "qwen"), "nano"))
 def test_a_likelihood_is_the_product_of_its_tokens(which: str, request: pytest.FixtureRequest) -> None:
     import torch
 

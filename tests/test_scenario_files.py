@@ -170,6 +170,7 @@ def test_the_same_cause_brings_the_same_incidents_whatever_the_file_is_called(tm
     assert len(pages) == 1
 
 
+@pytest.mark.slow
 def test_a_shipped_file_that_does_not_load_is_reported_and_hides_no_other(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text('"""A story."""\n\nSCENARIO = scenrio()\n')
     code = f"""

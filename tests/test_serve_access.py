@@ -174,6 +174,7 @@ def test_headers_that_say_two_things_are_refused(server: str) -> None:
             assert line.recv(4_096).split()[1] == b"400", twice
 
 
+@pytest.mark.slow
 def test_with_a_token_everything_wants_it_and_openenv_clients_can_give_it() -> None:
     core = pytest.importorskip("openenv.core")
     with running(application(ServeOptions("logs", access=WITH_TOKEN))) as url:

@@ -63,6 +63,7 @@ def test_an_episode_goes_on_where_its_socket_was_cut_and_ends_the_same(server: s
     assert (state.episode_id, state.step_count) == ("mine", steps)
 
 
+@pytest.mark.slow
 def test_an_async_episode_goes_on_where_its_socket_was_cut(server: str) -> None:
     async def play(url: str) -> SeatObservation:
         async with AsyncClient(url) as client:

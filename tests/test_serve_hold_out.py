@@ -62,6 +62,7 @@ def test_a_client_chooses_a_task_and_nothing_that_changes_or_betrays_it(salt_fil
         assert last.done and last.spec == ""
 
 
+@pytest.mark.slow
 def test_two_sessions_meet_the_same_tasks_and_two_salts_different_ones(salt_file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text("7d793037a0760186574b0282f2f435e7" * 2)
@@ -80,6 +81,7 @@ def test_the_salt_orders_the_tasks_too_so_that_no_index_tells_a_scenario(salt_fi
     assert sum(a == b for a, b in zip(salted, public, strict=True)) / len(public) < chance + 0.1
 
 
+@pytest.mark.slow
 def test_the_commitment_is_published_and_the_secret_is_nowhere(salt_file: Path) -> None:
     salt = Salt.read(salt_file)
     with held_out("logs", salt_file) as url:

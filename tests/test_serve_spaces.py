@@ -17,6 +17,7 @@ from space_checks import CHECKS, ServerUnderTest, oracle_actions, play, run_chec
 from space_process import SubprocessProvider, command_of
 
 from browser import needs_page
+from cases import some_of
 from live import running
 from warroom.envs import environments
 from warroom.serve.app import ServeOptions, application
@@ -75,7 +76,7 @@ def test_a_served_environment_passes_openenvs_probe_six_of_six(env: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("env", list(environments()))
+@pytest.mark.parametrize("env", some_of(environments(), "tickets"))
 def test_every_environment_passes_our_checks_of_reserved_ids(spaces: Path, server: str, env: str) -> None:
     checks = run_checks(of(spaces, env, server))
     assert len(checks) == len(CHECKS) and not [check for check in checks if not check.passed]
@@ -109,6 +110,7 @@ def test_canaries_make_calls_that_count(spaces: Path, server: str, env: str) -> 
             assert any(not each.refused for each in told) == (name not in ("nonsense", "empty")), name
 
 
+@pytest.mark.slow
 def test_the_checks_see_a_server_that_reveals_the_truth(spaces: Path) -> None:
     with running(application(ServeOptions("logs", debug_truth=True))) as url:
         told = subject(spaces / "logs", url, tasks=1)

@@ -363,6 +363,7 @@ def _until(game: HostedGame, *phases: Phase) -> GameView:
     return view
 
 
+@pytest.mark.slow
 def test_the_guards_of_every_server_stand_before_the_host() -> None:
     token = "correct-horse-battery"
     with hosting(incident("sre"), ServerAccess(token=token)) as host:
@@ -482,7 +483,7 @@ def test_an_agent_a_person_and_policies_play_one_recorded_incident(tmp_path: Pat
     assert command("replay", str(run)).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stopped_host_says_so_in_its_run(
     tmp_path: Path,
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import tiny_env
 from browser import open_page
+from cases import some_of
 from command import printed
 from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
@@ -251,6 +252,7 @@ def test_no_interval_leaves_what_a_metric_can_be() -> None:
             assert -1.0 <= compared["difference"]["lo"] <= compared["difference"]["hi"] <= 1.0
 
 
+@pytest.mark.slow
 def test_no_number_of_the_summary_is_infinite_or_nan(tmp_path: Path) -> None:
     text = json.dumps(publish(played(tmp_path, plan(seeds=(0,)))))
     assert "NaN" not in text and "Infinity" not in text
@@ -305,6 +307,7 @@ def test_runs_without_a_common_incident_cannot_be_compared(tmp_path: Path) -> No
 # -- pictures and page --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
     publish(played(tmp_path, plan()))
     for name in PICTURES:
@@ -349,7 +352,7 @@ def test_a_report_links_a_viewer_only_where_there_is_one(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tiers", [("easy",), ("easy", "medium", "hard")])
+@pytest.mark.parametrize("tiers", some_of((("easy",), ("easy", "medium", "hard")), ("easy", "medium", "hard")))
 def test_pictures_are_never_larger_than_they_are_nor_than_the_screen(tmp_path: Path, tiers: tuple[str, ...]) -> None:
     publish(played(tmp_path, plan(tiers=tiers)))
     with open_page() as page:

@@ -70,16 +70,16 @@ def average_of(factory: PolicyFactory, seeds: range) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["single", "multi"])
 def test_the_expert_comes_near_the_oracle_on_unseen_wordings(mode: str) -> None:
-    assert average("expert", range(6), mode) >= 0.93
+    assert average("expert", range(3), mode) >= 0.93
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_the_heuristic_lies_between_and_what_weighs_nothing_far_below() -> None:
     assert 0.1 <= average("heuristic", range(6)) <= 0.35
     for policy in ("always_escalate", "paste_top", "dump_all", "random"):
-        assert average(policy, range(4)) <= 0.15, policy
+        assert average(policy, range(2)) <= 0.15, policy
     for name, shortcut in SHORTCUTS.items():
-        assert average_of(shortcut, range(4)) <= 0.35, name
+        assert average_of(shortcut, range(2)) <= 0.35, name
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from cases import some_of
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.tickets.env import TicketsEnv
@@ -29,6 +30,8 @@ FAULTS = {
 }  # fmt: skip
 """Scores of the oracle with one fault, on tickets of every kind."""
 
+every_mode = pytest.mark.parametrize("mode", some_of(("single", "multi"), "single"))
+
 
 @cache
 def audited(mode: str) -> Audit:
@@ -49,7 +52,7 @@ def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["single", "multi"])
+@every_mode
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
     """No more than the heuristic.
 
@@ -71,7 +74,7 @@ def test_what_cannot_be_read_gets_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["single", "multi"])
+@every_mode
 def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
     found = scores(mode)
     assert not {name: found[name] for name, (low, high) in FAULTS.items() if not low <= found[name] <= high}
@@ -91,13 +94,14 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["single", "multi"])
+@every_mode
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
     rules, options = find_audit_spec("tickets").leaks, TicketsOptions(mode=mode)
     scan = scan_leaks(rules, "tickets", ["medium"], range(2), options=options)
     assert scan.leaks == () and scan.texts > 100
 
 
+@pytest.mark.slow
 def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
     rows = run_certify(
         find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), split="test"

@@ -7,12 +7,14 @@ from urllib.parse import quote
 
 import pytest
 
+import warroom
 from command import refused, run
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportedKnowledgeBase, ImportSource, write_knowledge_base
 from warroom.episode import Episode
 from warroom.runs import read_episodes, read_record
 
+STALE = Path(warroom.__file__).parent / "envs" / "tickets" / "scenarios" / "stale.py"
 LITTLE = ["--env", "tickets", "--seeds", "1", "--tiers", "easy", "--workers", "1", "--policies", "heuristic,oracle"]
 
 
@@ -97,9 +99,11 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
     assert not folder.exists()
 
 
-@pytest.mark.slow
-def test_the_audit_takes_the_mode() -> None:
-    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", "core",
+@pytest.mark.thorough
+def test_the_audit_takes_the_mode(tmp_path: Path) -> None:
+    scenario = tmp_path / "my_stale.py"
+    scenario.write_text(STALE.read_text())
+    done = run("audit", "--env", "tickets", "--mode", "single", "--tiers", "easy", "--seeds", "1", "--suite", scenario,
                "--scripts", "1", "--workers", "1", "--json")  # fmt: skip
     found = json.loads(done.stdout)
     assert found["options"] == {"mode": "single"} and found["leaks"]["leaks"] == [] and done.exit_code == 0
@@ -113,6 +117,7 @@ def test_a_person_at_the_desk_types_lists_and_learns_what_the_last_call_was_answ
     assert "needs the argument 'escalate'" in said and "Answered." in said
 
 
+@pytest.mark.slow
 def test_the_report_says_how_to_see_an_episode_with_the_options_of_its_run(kb: Path, tmp_path: Path) -> None:
     run("eval", *LITTLE[:2], *LITTLE[6:], "--kb", kb, "--mode", "single", "--out", tmp_path / "run")
     page = (tmp_path / "run" / "report.html").read_text()

@@ -134,6 +134,7 @@ def test_an_invented_citation_grounds_nothing() -> None:
     assert env.grade is not None and env.grade.terms["citation_grounding"] == 0.0 and not env.grade.verified
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2000), st.integers(0, 2000), st.integers(0, 400), st.integers(0, 8))
 def test_parsimony_never_rises_with_more_words(words: int, more: int, ticket: int, facts: int) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from cases import some_of
 from warroom.envs.tickets.domains import all_causes
 from warroom.envs.tickets.rules import DayAfter, ProcedureStep, Quantity
 from warroom.envs.tickets.wording.compose import (
@@ -119,7 +120,7 @@ def values_read(text: str) -> set[tuple[str, object]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", some_of(SPLITS, "test"))
 def test_what_a_ticket_has_to_say_stands_in_it_whoever_writes(split: str) -> None:
     for written in tickets(split, 400):
         found = values_read(written.text)
@@ -132,7 +133,7 @@ def test_what_a_ticket_has_to_say_stands_in_it_whoever_writes(split: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", some_of(SPLITS, "test"))
 def test_every_sentence_of_a_ticket_has_one_meaning(split: str) -> None:
     for written in tickets(split, 400):
         for sentence in sentences(written.text):
@@ -184,7 +185,7 @@ def a_plan(rng: random.Random, split: str) -> DocumentPlan:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", some_of(SPLITS, "test"))
 def test_an_article_says_its_plan_and_nothing_else(split: str) -> None:
     for k in range(200):
         plan = a_plan(random.Random(f"{split} {k}"), split)
@@ -226,7 +227,7 @@ def test_a_thread_tells_what_failed_and_what_helped(split: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("split", some_of(SPLITS, "test"))
 def test_injections_are_known_wherever_they_stand_and_steps_for_assistants_are_none(split: str) -> None:
     rng = random.Random(split)
     every = list(itertools.product(FAMILIES, PLACES, GOALS))

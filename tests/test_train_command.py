@@ -319,7 +319,7 @@ def empty(result):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_reward_of_ones_own_is_trained_on_and_logged_by_part(model: Path, tmp_path: Path) -> None:
     mine, folder = tmp_path / "mine.py", tmp_path / "run"
     mine.write_text(MINE)

@@ -92,7 +92,7 @@ def test_the_seat_played_from_outside_by_the_expert_is_the_experts_incident(scen
     assert (score_reward(result), result.points) == (episode.score, episode.points)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp_path: Path) -> None:
     small = {"groups": 2, "group_size": 2, "micro_batch": 2, "min_calls": 0.0, "min_entropy": 0.0}
     config = resolve_config({"model": str(warm), "task": "cascading_failure,logs/single_crash", **small}, episodes=8)
@@ -108,6 +108,7 @@ def test_a_warm_start_learns_goes_on_by_grpo_and_writes_its_card(warm: Path, tmp
     assert episode.steps
 
 
+@pytest.mark.slow
 def test_an_incident_that_is_shown_again_differs_in_its_slots_only() -> None:
     slots = compact_vocab().symbols
     shown = list(islice(with_repeats(demonstrations("logs", Mixture(), "compact", 0), 4, slots, Random(0)), 32))

@@ -41,7 +41,7 @@ def by_trajectory(result: RolloutResult) -> float:
     return int(result.trajectory_hash[:8], 16) / 2**32
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_portions_by_length_make_the_update_that_padded_random_ones_make(tmp_path: Path) -> None:
     ours, theirs = gradient(tmp_path / "ours", False), gradient(tmp_path / "theirs", True)
     assert max(float(value.abs().max()) for value in theirs.values()) > 1e-6

@@ -88,6 +88,7 @@ def test_a_kind_of_line_that_ends_is_gone_with_its_last_time(logs: dict[str, Pat
     assert change["first_or_last"].startswith("2026-03-04 10:11")
 
 
+@pytest.mark.slow
 def test_nothing_changed_in_a_healthy_log_and_no_cause_is_claimed_anywhere(logs: dict[str, Path]) -> None:
     done = run(logs["calm"])
     assert done.exit_code == UNCHANGED and "Nothing changed" in done.output
@@ -97,6 +98,7 @@ def test_nothing_changed_in_a_healthy_log_and_no_cause_is_claimed_anywhere(logs:
         assert not any(re.search(rf"\b{word}\b", said) for word in words)
 
 
+@pytest.mark.slow
 def test_chance_alone_changes_a_healthy_log_in_one_of_ten_at_most(tmp_path: Path) -> None:
     changed = 0
     for seed in range(10):

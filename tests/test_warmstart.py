@@ -122,6 +122,7 @@ def test_only_what_the_expert_meant_is_imitated() -> None:
     )
 
 
+@pytest.mark.slow
 def test_seats_that_are_spared_are_shown_in_turn() -> None:
     shown = imitation_batch(demonstrations("fleet", Mixture(), "compact", 0), 6, None)
     parts = [spared(shown, {"developer": 3, "manager": 3}, step) for step in range(3)]
@@ -275,6 +276,7 @@ def test_a_trained_model_and_its_checkpoints_play_and_remember_their_start(warm:
 # -- the command --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warmstart, "plan_for", lambda *given: replace(TINY, steps=2, filtered_steps=1, seed=given[3]))
     command = ["train", "--model", "nano", "--from-scratch", "--only-warm-start", "--out", tmp_path / "warm"]

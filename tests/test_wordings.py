@@ -9,6 +9,7 @@ from time import process_time
 import pytest
 
 import wording_inverses
+from cases import some_of
 from warroom.core.rng import hash_bytes
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import (
@@ -144,10 +145,11 @@ def test_what_is_written_means_one_record(kind: str, split: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("count", some_of((8, 50), 8))
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("kind", RECORDS)
-def test_what_is_written_means_one_record_of_many(kind: str, split: str) -> None:
-    check(kind, split, 20 if kind == "charter" else 50)
+def test_what_is_written_means_one_record_of_many(kind: str, split: str, count: int) -> None:
+    check(kind, split, min(count, 20) if kind == "charter" else count)
 
 
 @pytest.mark.slow

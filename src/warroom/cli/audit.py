@@ -42,7 +42,9 @@ def audit_command(
     seeds: Seeds = "5",
     split: Split = "dev",
     suite: Suite = "full",
-    scripts: Annotated[int, typer.Option(min=1, help="Number of scripts that the search starts from.")] = 300,
+    scripts: Annotated[
+        int | None, typer.Option(min=1, help="Number of scripts that the search starts from. [default: 300; logs: 60]")
+    ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Measure every gate, on at least 1,000 incidents per tier; takes hours.")
     ] = False,
@@ -63,8 +65,8 @@ def audit_command(
     """
     if out is not None and not full:
         raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
-    chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts)
     audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given))
+    chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts or audit_spec.searched_scripts)
     if full:
         plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
         rows = _measure_all(plan, heavy.gates.GateFolder(out))

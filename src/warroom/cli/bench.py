@@ -1,6 +1,7 @@
 """`warroom bench`."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -8,7 +9,14 @@ import typer
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import Json, Tier
 from warroom.cli.output import print_json
-from warroom.evals.bench import COMPONENTS, BenchmarkConfig, run_bench
+from warroom.evals.bench import (
+    COMPONENTS,
+    BenchmarkConfig,
+    compiled_modules,
+    every_first_page,
+    interpreter_build,
+    run_bench,
+)
 
 
 @with_env_options
@@ -19,19 +27,26 @@ def bench_command(
     tier: Tier = "hard",
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 3.0,
     policy: Annotated[str, typer.Option(help="Policy that plays; the default waits for ten turns.")] = "noop",
+    all: Annotated[
+        bool, typer.Option("--all", help="Instead: incidents drawn and shown, of every environment and tier.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Measure episodes per second of processor time on one core, and where the time goes.
 
     Example: warroom bench --tier easy --seconds 10
     """
+    if all:
+        print_every_first_page(seconds, json=json)
+        return
     options = env_options(env, given).to_json()
     found = run_bench(BenchmarkConfig(env, tier, policy, options), seconds)
     if json:
         print_json(found)
         return
     length = f"{found['turns']} turns an episode" if found["turns"] else "to the end"
-    print(f"{env}, {tier}, played by {policy}, {length}, one core, Python {found['python']}")
+    print(f"{env}, {tier}, played by {policy}, {length}, one core")
+    print(build_line())
     for title, name in (("text of the acting seat", "acting_seat"), ("text of every seat", "all_seats")):
         if found[name] is None:
             print(f"  {title}: this environment cannot show every seat at any time")
@@ -40,3 +55,22 @@ def bench_command(
         split = ", ".join(f"{part} {arm[part + '_ms']:.2f} ms" for part in COMPONENTS)
         print(f"  {title}: {arm['episodes_per_second']:.0f} episodes a second ({split})")
     print(f"  import of the episode loop and every scenario: {found['import_seconds']:.3f} s")
+
+
+def build_line() -> str:
+    """What runs: the interpreter's build, and whether modules of the package are compiled."""
+    compiled = len(compiled_modules())
+    return f"{interpreter_build()}; {f'{compiled} modules compiled' if compiled else 'no module compiled'}"
+
+
+def print_every_first_page(seconds: float, *, json: bool) -> None:
+    """Incidents a second with the text of the acting seat's first page, redraws included."""
+    found = every_first_page(seconds)
+    if json:
+        rows = [{**asdict(row), "incidents_per_second": row.incidents_per_second} for row in found]
+        print_json({"build": interpreter_build(), "compiled_modules": len(compiled_modules()), "first_pages": rows})
+        return
+    print(f"{build_line()}\nincidents drawn and their first page as text, one core")
+    for row in found:
+        split = f"drawing {row.drawing_ms:.2f} ms, text {row.text_ms:.2f} ms"
+        print(f"  {row.env:8}{row.tier:8}{row.incidents_per_second:6.0f} a second ({split})")

@@ -35,6 +35,12 @@ def serve_command(
         typer.Option("--page", help="Also serve the page of `warroom ui` at /web. Needs --workers 1."),
     ] = False,
     games: GamesFolder = None,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            help="text: warnings, for people. json: one object a line for programs, the end of every session included.",
+        ),
+    ] = "text",
     debug_truth: Annotated[
         bool,
         typer.Option(
@@ -63,4 +69,4 @@ def serve_command(
         raise ValueError("--page tells the truth of a finished incident: leave it out where incidents are held out")
     if games is not None and not page:
         raise ValueError("--games is the folder of the page's games: add --page, or leave it out")
-    heavy.http_server.serve(serving, port, workers, page, games)
+    heavy.http_server.serve(serving, port, workers, page=page, games=games, log_format=log_format)

@@ -66,6 +66,8 @@ def _takes(function: object, count: int) -> bool:
         inspect.signature(function).bind(*[None] * count)  # type: ignore[arg-type]  # a callable, by its caller
     except TypeError:
         return False
+    except ValueError:  # a compiled function does not tell its parameters
+        return True
     return True
 
 

@@ -1,10 +1,13 @@
 """The speed of an environment on one core, by component."""
 
+import platform
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import count
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -13,7 +16,7 @@ from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation
-from warroom.envs import make, suite
+from warroom.envs import environments, make, suite
 from warroom.policies import PolicySet, policy_set
 
 NOOP_POLICY, TURNS = "noop", 10
@@ -73,11 +76,12 @@ class BenchmarkConfig:
     options: Mapping[str, object] | None = None
     """Options of the environment."""
 
-    def incidents(self) -> Iterator[Env]:
-        """Fresh incidents of the default suite, one scenario after another, without end."""
+    def incidents(self, stride: int = 1) -> Iterator[Env]:
+        """Fresh incidents of the default suite, one scenario after another, without end; seeds lie `stride` apart."""
         scenarios = suite(self.env)
         for k in count():
-            yield make(scenarios[k % len(scenarios)], self.tier, seed_of(Split.TRAIN, k), **(self.options or {}))
+            seed = seed_of(Split.TRAIN, stride * k)
+            yield make(scenarios[k % len(scenarios)], self.tier, seed, **(self.options or {}))
 
 
 def run_bench(config: BenchmarkConfig, seconds: float) -> dict[str, Any]:
@@ -88,8 +92,7 @@ def run_bench(config: BenchmarkConfig, seconds: float) -> dict[str, Any]:
     """
     if config.tier not in TIERS:
         raise UnknownName("tier", config.tier, TIERS)
-    if seconds <= 0:
-        raise ValueError(f"seconds must be above 0, got {seconds}")
+    check_seconds(seconds)
     acting = measure(config, seconds, _show_acting)
     all_seats_observable = isinstance(next(config.incidents()), AllSeatsObservable)
     everyone = measure(config, seconds, _show_all) if all_seats_observable else None
@@ -101,8 +104,71 @@ def run_bench(config: BenchmarkConfig, seconds: float) -> dict[str, Any]:
         "acting_seat": acting.to_json(),
         "all_seats": everyone.to_json() if everyone else None,
         "import_seconds": import_seconds(),
-        "python": sys.version.split()[0],
+        "python": platform.python_version(),
+        "build": interpreter_build(),
+        "compiled_modules": len(compiled_modules()),
     }
+
+
+@dataclass(frozen=True)
+class FirstPages:
+    """The speed of incidents with the text of their first page, redraws included."""
+
+    env: str
+    tier: str
+    incidents: int
+    drawing_ms: float
+    """Milliseconds of processor time an incident, as is the text's."""
+    text_ms: float
+
+    @property
+    def incidents_per_second(self) -> float:
+        """On one core."""
+        return 1000 / (self.drawing_ms + self.text_ms)
+
+
+APART = 997
+"""Between the seeds of incidents whose first pages are timed: no two tickets share a knowledge base."""
+
+
+def every_first_page(seconds: float) -> list[FirstPages]:
+    """`first_pages` of every environment and tier, about `seconds` each."""
+    check_seconds(seconds)
+    return [first_pages(BenchmarkConfig(env, tier), seconds) for env in environments() for tier in TIERS]
+
+
+def first_pages(config: BenchmarkConfig, seconds: float) -> FirstPages:
+    """Draw incidents and show the acting seat its first page, until `seconds` have gone; at least one each scenario."""
+    incidents, clock, drawing, text, number = config.incidents(APART), time.process_time, 0.0, 0.0, 0
+    next(incidents).observe().render()
+    while drawing + text < seconds or number < len(suite(config.env)):
+        start = clock()
+        env = next(incidents)
+        drawn = clock()
+        env.observe().render()
+        drawing, text, number = drawing + drawn - start, text + clock() - drawn, number + 1
+    return FirstPages(config.env, config.tier, number, 1000 * drawing / number, 1000 * text / number)
+
+
+def interpreter_build() -> str:
+    """Which Python runs, and how it was built: one without profile-guided optimisation is some 7 % slower."""
+    optimised = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return (
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.python_compiler()}, "
+        f"configured {'with' if optimised else 'without'} --enable-optimizations"
+    )
+
+
+def compiled_modules() -> list[str]:
+    """The modules of this package that run as machine code, of those that are loaded."""
+    own = {name: module.__file__ or "" for name, module in sys.modules.items() if name.startswith("warroom.")}
+    return sorted([name for name, file in own.items() if file.endswith(tuple(EXTENSION_SUFFIXES))])
+
+
+def check_seconds(seconds: float) -> None:
+    """Refuse a time in which nothing can be measured."""
+    if seconds <= 0:
+        raise ValueError(f"seconds must be above 0, got {seconds}")
 
 
 def measure(config: BenchmarkConfig, seconds: float, show: Show) -> TimeBreakdown:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from warroom.evals.auroc import auroc
 from warroom.evals.statistics import Estimate, Floats, bootstrap, wilson
 
 CALIBRATION_METRICS = ("brier_skill", "auroc", "aurc")
@@ -45,17 +46,7 @@ def calibration_metrics(stated: Floats, right: Floats, weights: Floats) -> Float
     if not 0 < base < 1:
         return np.full(len(CALIBRATION_METRICS), np.nan)
     brier = float((weights * (stated - right) ** 2).sum() / total)
-    return np.array([1 - brier / (base * (1 - base)), auroc(stated, right, weights), aurc(stated, right, weights)])
-
-
-def auroc(stated: Floats, right: Floats, weights: Floats) -> float:
-    """Area under the receiver operating characteristic; ties count half."""
-    order = np.argsort(stated, kind="stable")
-    levels, start = np.unique(stated[order], return_index=True)
-    good = np.add.reduceat((weights * right)[order], start)
-    bad = np.add.reduceat((weights * (1 - right))[order], start)
-    below = np.cumsum(bad) - bad
-    return float((good * (below + bad / 2)).sum() / (good.sum() * bad.sum())) if len(levels) else float("nan")
+    return np.array([1 - brier / (base * (1 - base)), auroc(right > 0, stated, weights), aurc(stated, right, weights)])
 
 
 def aurc(stated: Floats, right: Floats, weights: Floats) -> float:

@@ -4,13 +4,14 @@ Noise and rounding happen here and nowhere else. The requests of a service are t
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.
 """
 
-from functools import cache, cached_property
+from functools import cache
 from hashlib import shake_128
-from math import inf
+from math import exp, inf
 from typing import NamedTuple
 
 from warroom.sim.service_world import ServiceMinute, ServiceWorld
 from warroom.sim.sweep import timeout_share
+from warroom.sim.topology import ServiceSystem
 
 P95 = 1.6
 """95th percentile of latency as a multiple of the mean."""
@@ -22,6 +23,8 @@ _ORDINARY_ERRORS = 0.0003, 0.0012
 """Least and largest share of requests that a service fails on any day."""
 _CHANNELS = 4
 """Independent kinds of noise."""
+_WANDERS_IN = 15
+"""Minutes from one level of a latency that wanders to the next."""
 
 
 class CallCounts(NamedTuple):
@@ -94,15 +97,52 @@ def _factors(noise: float) -> list[float]:
     return [1 + 1.73 * noise * (byte - 127.5) / 127.5 for byte in range(256)]
 
 
+class CallTable(NamedTuple):
+    """Who is called by whom, and for how long callers wait. By place among the system's `links`, users' call last."""
+
+    callees: list[int]
+    """The service that each call is made of."""
+    deadlines: list[float]
+    """Milliseconds after which each caller gives up on one attempt; users never do."""
+    incoming: list[list[int]]
+    """By service: the calls of it, as places; users first."""
+    patience: list[float]
+    """By service: the longest deadline of its callers; of the gateway, the service level."""
+
+
+def _calls_of(system: ServiceSystem) -> CallTable:
+    callees = [*[callee for _, callee in system.links], 0]
+    deadlines = [*[call.deadline for out in system.calls for call in out], inf]
+    incoming: list[list[int]] = [[USERS], *[[] for _ in range(system.size - 1)]]
+    for place, (_, callee) in enumerate(system.links):
+        incoming[callee].append(place)
+    patience = [system.slo if USERS in places else max([deadlines[place] for place in places]) for places in incoming]
+    return CallTable(callees, deadlines, incoming, patience)
+
+
+def _ordinary_errors(key: bytes, size: int) -> list[float]:
+    """The share of requests that each service fails on any day."""
+    low, high = _ORDINARY_ERRORS
+    return [low + (high - low) * byte / 255 for byte in shake_128(key + b"errors").digest(size)]
+
+
 class MinuteCounts:
     """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
-    def __init__(self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0) -> None:
+    def __init__(
+        self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0, *, wander: float = 0.0
+    ) -> None:
         """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
-        latency has half of it; `gap` is the probability that a service is not scraped in a minute."""
+        latency has half of it; `gap` is the probability that a service is not scraped in a minute. `wander` is the
+        standard deviation of the logarithm of each service's latency over hours, whatever happens."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
-        self._factors = _factors(noise)
+        self._factors, self._wander = _factors(noise), 1.73 * wander
+        self._calls = _calls_of(self.system)
+        self._ordinary_errors = _ordinary_errors(key, self.system.size)
+        usual = zip(self.system.names, self.system.load, self.system.latency, strict=True)
+        self.usual = [(name, round(load), round(P95 * latency, 1)) for name, load, latency in usual]
+        """Name, requests per second and 95th percentile in milliseconds of each service on an ordinary day."""
         self._minutes: dict[int, CountedMinute] = {}
         self._shares: dict[ServiceMinute, tuple[CallShares, ...]] = {}
         self._expectations: dict[ServiceMinute, list[tuple[int, float, CallShares]]] = {}
@@ -112,19 +152,6 @@ class MinuteCounts:
     def _noise_of(self, minute: int) -> bytes:
         """A byte for each channel and service, channel by channel: load, errors, latency, gaps."""
         return shake_128(self.key + b"count" + minute.to_bytes(4, "big")).digest(_CHANNELS * self.system.size)
-
-    @cached_property
-    def usual(self) -> list[tuple[str, int, float]]:
-        """Name, requests per second and 95th percentile in milliseconds of each service on an ordinary day."""
-        rows = zip(self.system.names, self.system.load, self.system.latency, strict=True)
-        return [(name, round(load), round(P95 * latency, 1)) for name, load, latency in rows]
-
-    @cached_property
-    def _ordinary_errors(self) -> list[float]:
-        """The share of requests that each service fails on any day."""
-        low, high = _ORDINARY_ERRORS
-        draw = shake_128(self.key + b"errors").digest(self.system.size)
-        return [low + (high - low) * byte / 255 for byte in draw]
 
     def any_day(self, played: ServiceMinute, service: int) -> float:
         """The share of requests that a service fails in such a minute, incident or not."""
@@ -156,8 +183,10 @@ class MinuteCounts:
         noise, size = self._noise_of(minute), self.system.size
         calls = self._count_calls(self._expected(played), noise[:size], noise[size : 2 * size])
         requests, sent, latency, p95 = [], [], [], []
-        services = zip(self._incoming, played.swept.latency, noise[2 * size : 3 * size], self.patience, strict=True)
-        for places, mean, byte, patience in services:
+        incoming, latencies = self._calls.incoming, played.swept.latency
+        for places, mean, byte, patience in zip(
+            incoming, latencies, noise[2 * size : 3 * size], self.patience, strict=True
+        ):
             rows = [calls[place] for place in places]
             served, refused, wrong, late, lost = rows[0] if len(rows) == 1 else map(sum, zip(*rows, strict=True))
             received = served + refused + wrong + late
@@ -166,8 +195,22 @@ class MinuteCounts:
             latency.append(mean * (1 + (self._factors[byte] - 1) / 2))
             held_up = late >= HELD_UP * (received - refused)
             p95.append(patience * (1.15 + 0.1 * byte / 255) if held_up else P95 * latency[-1])
+        if self._wander:
+            latency = [mean * factor for mean, factor in zip(latency, self._wandered(minute), strict=True)]
         scraped = [True, *[byte >= self._gap for byte in noise[3 * size + 1 :]]]
         return CountedMinute(calls, requests, sent, latency, p95, scraped)
+
+    def _wandered(self, minute: int) -> list[float]:
+        """By service, how far its latency has wandered from the usual: from level to level, evenly."""
+        block, passed = divmod(minute, _WANDERS_IN)
+        levels = [
+            shake_128(self.key + b"wander" + at.to_bytes(4)).digest(self.system.size) for at in (block, block + 1)
+        ]
+        part = passed / _WANDERS_IN
+        return [
+            exp(self._wander * ((1 - part) * one + part * other - 127.5) / 127.5)
+            for one, other in zip(*levels, strict=True)
+        ]
 
     def of_users(self, minute: int) -> CallCounts:
         """`call` of `USERS`, without the counts of all other calls of the minute."""
@@ -197,7 +240,7 @@ class MinuteCounts:
             load, accepted, flow = played.load, played.swept.accepted, played.swept.flow
             number = [60 * load[i] * accepted[i] * rate for (i, _), rate in zip(self.system.links, flow, strict=True)]
             number.append(60 * played.users)
-            found = list(zip(self._callees, number, self.all_shares(played), strict=True))
+            found = list(zip(self._calls.callees, number, self.all_shares(played), strict=True))
             self._expectations[played] = found
         return found
 
@@ -213,7 +256,7 @@ class MinuteCounts:
         return found
 
     def _shares_of(self, played: ServiceMinute) -> tuple[CallShares, ...]:
-        calls = zip(self._callees, self._deadlines, strict=True)
+        calls = zip(self._calls.callees, self._calls.deadlines, strict=True)
         return tuple([self._share_of(played, callee, deadline) for callee, deadline in calls])
 
     def _share_of(self, played: ServiceMinute, callee: int, deadline: float) -> CallShares:
@@ -226,32 +269,17 @@ class MinuteCounts:
         refused = (1 - lost) * failed
         wrong *= 1 - lost - refused
         late = (1 - lost - refused - wrong) * (1 - (1 - timeouts) * (1 - late))
+        if deadline == inf:  # users wait for ever, so the gateway ends what takes too long
+            return CallShares(refused + late, wrong, 0.0, lost)
         return CallShares(refused, wrong, late, lost)
-
-    @cached_property
-    def _callees(self) -> list[int]:
-        """The service that each call is made of, users' last."""
-        return [*[callee for _, callee in self.system.links], 0]
-
-    @cached_property
-    def _deadlines(self) -> list[float]:
-        """Milliseconds after which each caller gives up on one attempt; users, last, never do."""
-        return [*[call.deadline for out in self.system.calls for call in out], inf]
 
     def deadline(self, place: int) -> float:
         """Milliseconds after which the caller gives up on one attempt of a call; never for `USERS`."""
-        return self._deadlines[place]
+        return self._calls.deadlines[place]
 
-    def incoming(self, service: int) -> tuple[int, ...]:
+    def incoming(self, service: int) -> list[int]:
         """The calls of a service by others, as places among the system's `links`; users first."""
-        return self._incoming[service]
-
-    @cached_property
-    def _incoming(self) -> tuple[tuple[int, ...], ...]:
-        found: list[list[int]] = [[USERS], *[[] for _ in range(self.system.size - 1)]]
-        for place, (_, callee) in enumerate(self.system.links):
-            found[callee].append(place)
-        return tuple(map(tuple, found))
+        return self._calls.incoming[service]
 
     def scraped(self, minute: int, service: int) -> bool:
         """Whether the service's metrics and traces were collected in a minute; the gateway's always are."""
@@ -265,13 +293,10 @@ class MinuteCounts:
         """Milliseconds within which 95 of 100 requests of a service are answered, as the service measures it."""
         return self.minute(minute).p95[service]
 
-    @cached_property
+    @property
     def patience(self) -> list[float]:
         """The longest deadline of the callers of each service, in milliseconds."""
-        return [
-            self.system.slo if USERS in places else max([self._deadlines[place] for place in places])
-            for places in self._incoming
-        ]  # fmt: skip
+        return self._calls.patience
 
     def waiting(self, minute: int, place: int) -> float:
         """Mean milliseconds that a caller waits for one attempt, never more than its deadline."""

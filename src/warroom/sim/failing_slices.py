@@ -64,6 +64,8 @@ class FailingSlices:
         sums: Sums = {(service, EVERYTHING, "errors"): ordinary}
         if self.world.manners.get(service, "failing") == "failing":
             self._add_hurt(sums, played, service, "errors", 1.0)
+        if not service:  # the gateway ends what takes too long
+            self._add_hurt(sums, played, service, "late", 1.0)
         begin, end = self.system.link_ranges[service]
         for place, call in zip(range(begin, end), self.system.calls[service], strict=True):
             if call.weight:

@@ -7,17 +7,17 @@ A line is a pure function of (incident, minute, component, kind of line, place i
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import cached_property, lru_cache
 from hashlib import shake_128
-from itertools import accumulate
 from math import fsum
-from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
+from warroom.sim.log_records import Cells, Context, KeptLine, LineSource, LogLine, cells_of
 from warroom.sim.records import EVERYTHING, Target
-from warroom.sim.request_mix import RequestMix, meets
+from warroom.sim.request_mix import meets
 from warroom.sim.streams.component import LineStream, StorySource, StreamGroup, SymptomSource, stream_groups
 from warroom.sim.streams.outage_results import Duration, result_figures
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, GroupRole
@@ -28,8 +28,8 @@ KEPT = 16
 ALL_TOLD = 64
 """Requests of a kind and minute that a line may tell of: a search by trace id finds all of them."""
 _SPREAD = 77
-"""Odd, so that it permutes the draws of a byte: of those requests that a trouble's owner tells of, every caller tells
-of about as large a share as of all others."""
+"""Odd, so that it permutes the draws of a byte: of those requests that a trouble's owner tells of, its callers tell of
+about as large a share as of all others."""
 _DRAWS = 7
 """Bytes for one request: second (2), whether it is told of, cohort and version, region and class, host, stream."""
 
@@ -43,112 +43,24 @@ _SERVED_GROUPS = 28
 """Groups of a component that tell of served requests, at most."""
 
 
-class Context(NamedTuple):
-    """Which request a line belongs to."""
-
-    cohort: str
-    app: str
-    region: str
-    request_class: str
-
-    def meets(self, target: Target) -> bool:
-        """Whether the request meets all conditions of a target, those on hosts apart."""
-        values = {"cohort": self.cohort, "app": self.app, "region": self.region, "class": self.request_class}
-        return all(meets(values[c.attribute], c) for c in target.conditions if c.attribute in values)
-
-    def __str__(self) -> str:
-        return f"{self.cohort}/{self.app},{self.region},{self.request_class}"
+def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
+    """What a component writes that writes no ERROR and, if it is `silenced`, nothing of requests that it fails."""
+    if silenced and group.role in _OWN_FAILURES:
+        group = group._replace(rate=0.0)
+    if not any(stream.level == "ERROR" for stream in group.streams):
+        return group
+    return group._replace(streams=tuple(map(_at_most_a_warning, group.streams)))
 
 
-class LogLine(NamedTuple):
-    """One line of a log."""
-
-    second: float
-    """Of the day."""
-    level: str
-    host: str
-    trace: str
-    """Eight hexadecimal digits; "-" for a line that belongs to no request."""
-    message: str
-    context: Context | None
-
-    def render(self) -> str:
-        """As it is shown."""
-        minutes, milliseconds = divmod(int(self.second * 1000), 60_000)
-        clock = f"{minutes // 60:02d}:{minutes % 60:02d}:{milliseconds // 1000:02d}.{milliseconds % 1000:03d}"
-        context = f" ctx={self.context}" if self.context else ""
-        return f"{clock} {self.level} {self.host} trace={self.trace} {self.message}{context}"
-
-
-class Cells(NamedTuple):
-    """The requests that meet a target, as cumulated weights of the two tables of the request mix."""
-
-    people: tuple[tuple[str, str], ...]
-    people_weights: tuple[int, ...]
-    places: tuple[tuple[str, str], ...]
-    place_weights: tuple[int, ...]
-    hosts: tuple[str, ...]
-
-
-class LineSource(NamedTuple):
-    """The lines of one group and minute that tell of requests of one slice."""
-
-    minute: int
-    service: int
-    group: StreamGroup
-    part: FailingSlice
-    kind: int
-    """The kind of event that its trace ids tell."""
-    requests: float
-    """Such requests in the minute, whether or not they are told of here."""
-    told: float
-    """The share of them that is, 0 to 1."""
-    cells: Cells
-
-
-class KeptLine(NamedTuple):
-    """A line before its text. What is drawn of its context are places in the source's cells."""
-
-    source: LineSource
-    rank: int
-    """Its place among the requests of the minute, 0 the newest."""
-    second: float
-    people: int
-    place: int
-    host: int
-    stream: LineStream
+@lru_cache(maxsize=16_384)
+def _at_most_a_warning(stream: LineStream) -> LineStream:
+    if stream.level != "ERROR":
+        return stream
+    return stream._replace(level="WARN", literal=f"warn{stream.literal.removeprefix('error')}")
 
 
 def _any_request(service: int) -> FailingSlice:
     return FailingSlice(service, EVERYTHING, "errors", 1.0)
-
-
-def cells_of(mix: RequestMix, target: Target) -> Cells:
-    """The cells of the mix that meet a target; its hosts are left out."""
-
-    def allowed(attribute: str, value: str) -> bool:
-        return all(meets(value, c) for c in target.conditions if c.attribute == attribute)
-
-    values = mix.values
-    people = [
-        ((cohort, app), weight)
-        for cohort, row in zip(values.cohort, mix.cohort_and_app, strict=True)
-        for app, weight in zip(values.app, row, strict=True)
-        if allowed("cohort", cohort) and allowed("app", app)
-    ]
-    places = [
-        ((region, request_class), weight)
-        for region, row in zip(values.region, mix.region_and_class, strict=True)
-        for request_class, weight in zip(values.request_class, row, strict=True)
-        if allowed("region", region) and allowed("class", request_class)
-    ]
-    return Cells(
-        tuple([cell for cell, _ in people]),
-        tuple(accumulate([weight for _, weight in people])),
-        tuple([cell for cell, _ in places]),
-        tuple(accumulate([weight for _, weight in places])),
-        (),
-    )
 
 
 class LogLines:
@@ -161,12 +73,15 @@ class LogLines:
         symptoms: Mapping[int, tuple[StreamGroup, ...]] = {},
         *,
         mute: frozenset[int] = frozenset(),
+        timed: bool = False,
     ) -> None:
-        """`symptoms` are the lines about resources and outages, by service. Services that are `mute` write nothing of
-        requests that they fail or answer too late."""
+        """`symptoms` are the lines about resources and outages, by service. Services that are `mute` never write an
+        ERROR, and all but the gateway nothing of requests that they fail or answer too late. If `timed`, whoever fails
+        a request because it took too long says that it took long."""
         self.slices, self.counts, self.system, self.mixes = slices, slices.counts, slices.system, slices.mixes
         self.world = slices.world
         self.key, self._split, self._symptoms, self._mute = self.counts.key, split, symptoms, mute
+        self._timed = timed
         self._added: dict[int, tuple[StreamGroup, ...]] = {}
         self._over: dict[int, int] = {}
         """The minute from which an outage is told of no more."""
@@ -183,10 +98,11 @@ class LogLines:
         """What a component may write."""
         if service not in self._groups:
             found = stream_groups(self.system, service, self._split, self.key)
-            if service in self._mute:
-                found = tuple([group._replace(rate=0.0) if group.role in _OWN_FAILURES else group for group in found])
             more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
-            self._groups[service] = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
+            found = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
+            if service in self._mute:
+                found = tuple([_muted(group, silenced=service > 0) for group in found])
+            self._groups[service] = found
         return self._groups[service]
 
     def add(self, service: int, group: StreamGroup) -> None:
@@ -303,10 +219,19 @@ class LogLines:
             place = 1 + hurt.index(known) if known in hurt else 0
             at_origin = self._requests_at_origin(minute, part, place)
             told = min(1.0, number * part.share / at_origin)
-            kind = failing(part.harm, place)
-            yield LineSource(
-                minute, service, group, part, kind, at_origin, told, self.cells(service, at(part, service))
-            )
+            kind, cells = failing(part.harm, place), self.cells(service, at(part, service))
+            first = self._first_told(minute, service, group, part)
+            yield LineSource(minute, service, group, part, kind, at_origin, told, cells, first)
+
+    def _first_told(self, minute: int, service: int, group: StreamGroup, part: FailingSlice) -> int:
+        """Where the bytes begin whose requests are told of: each request has one of the callers of where it came to
+        harm, which share them by their calls; all others tell of requests by chance."""
+        if group.role not in CALL_ROLES or self.system.links[group.place][1] != part.origin:
+            return 37 * service + 11 * group.position & 255
+        incoming = self.counts.incoming(part.origin)
+        attempts = [self.counts.call(minute, place).attempts for place in incoming]
+        before = sum(attempts[: incoming.index(group.place)])
+        return 256 * before // max(1, sum(attempts))
 
     def _requests_at_origin(self, minute: int, part: FailingSlice, place: int) -> float:
         """Requests of the slice that come to harm in a minute, by their hurt's place, 0 for those of any day."""
@@ -321,15 +246,15 @@ class LogLines:
 
     def kept(self, source: LineSource, most: int = KEPT) -> Iterator[KeptLine]:
         """The newest lines of a source that are kept, the newest first."""
-        minute, service, group, part, kind, requests, told, cells = source
+        minute, service, group, part, kind, requests, told, cells, first_told = source
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(ALL_TOLD, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
-        salt, first = 37 * service + 11 * group.position, 256 * group.streams[0].share
+        first = 256 * group.streams[0].share
         factor = _SPREAD if group.story is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
-            if (factor * chance & 255 ^ salt & 255) >= told_byte:
+            if (factor * chance - first_told & 255) >= told_byte:
                 continue
             yield KeptLine(
                 source,
@@ -399,6 +324,8 @@ class LogLines:
         minute, service, group, part, kind = line.source[:5]
         if group.role in _HARMED:
             draw = self._block(minute, part.origin, kind)[_DRAWS * line.rank + 1]
+        if self._timed and part.harm == "late" and group.role in ("failed", "refused"):
+            return self._patience_below[self._asked(service, group)] * (1.1 + draw / 160)
         if group.story is not None and group.story.harm == "late":
             within = group.role == "coped"
             return self.counts.patience[service] * (0.75 + draw / 1100 if within else 1.1 + draw / 160)
@@ -417,11 +344,19 @@ class LogLines:
         """Mean milliseconds by service of a request that goes all the way down: no less than those of what it calls,
         which stand behind it."""
         if minute not in self._spanned:
-            found = [self.counts.latency(minute, service) for service in range(self.system.size)]
-            for caller, callee in reversed(self.system.links):
-                found[caller] = max(found[caller], found[callee])
-            self._spanned[minute] = found
+            latency = [self.counts.latency(minute, service) for service in range(self.system.size)]
+            self._spanned[minute] = self._no_less_than_below(latency)
         return self._spanned[minute]
+
+    @cached_property
+    def _patience_below(self) -> list[float]:
+        """Milliseconds by service after which somebody gives up on a request of it, or on one that it makes for it."""
+        return self._no_less_than_below(list(self.counts.patience))
+
+    def _no_less_than_below(self, found: list[float]) -> list[float]:
+        for caller, callee in reversed(self.system.links):
+            found[caller] = max(found[caller], found[callee])
+        return found
 
     def _of_outage(self, source: LineSource, took: int, draw: bytes) -> dict[str, int]:
         """Further figures of a line about an outage: sizes, and what became of the request. Of one that takes long, the

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from warroom.core.errors import quote_input
 from warroom.sim.failing_slices import Slices, at
-from warroom.sim.log_lines import ALL_TOLD, KEPT, Cells, KeptLine, LineSource, LogLine, LogLines
+from warroom.sim.log_lines import ALL_TOLD, KEPT, LogLines
+from warroom.sim.log_records import Cells, KeptLine, LineSource, LogLine
 from warroom.sim.records import EVERYTHING, Target
+from warroom.sim.service_world import ServiceMinute
 from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.template import REQUEST_ROLES
 
@@ -128,24 +130,26 @@ class LogSearch:
             kept = list(self._of_trace(groups, query.trace, minutes))
             per_minute = [sum([line.source.minute == minute for line in kept]) for minute in minutes]
         else:
-            per_minute = self._expected(service, groups, minutes)
-            kept = list(islice(self._newest(groups, per_minute, minutes), NEWEST))
+            chances = self._chances_by_minute(service, groups, minutes)
+            per_minute = [self._expected(service, *row) for row in zip(minutes, chances, strict=True)]
+            kept = list(islice(self._newest(groups, minutes, per_minute, chances), NEWEST))
         newest = tuple([self.lines.write(line) for line in kept[:NEWEST]])
         return LogMatches(self.system.names[service], first, last, written, tuple(per_minute), newest, query)
 
-    def _expected(self, service: int, groups: "list[Matching]", minutes: range) -> list[int]:
-        """Lines that match, a minute at a time. Chances are the same in all minutes in which the same happens."""
-        known: dict[int, Chances] = {}
-        found = []
+    def _chances_by_minute(self, service: int, groups: "list[Matching]", minutes: range) -> "list[Chances]":
+        """Chances are the same in all minutes in which the same happens."""
+        known: dict[ServiceMinute, Chances] = {}
         for minute in minutes:
-            played = id(self.lines.world.at(minute))
+            played = self.lines.world.at(minute)
             if played not in known:
                 known[played] = self._chances(service, groups, minute)
-            chances = known[played]
-            failed = self.lines.counts.requests(minute, service).failed
-            number = fsum(map(mul, self.lines.numbers(minute, service), chances.groups))
-            found.append(max(0, round(number + failed * chances.more_if_failed)))
-        return found
+        return [known[self.lines.world.at(minute)] for minute in minutes]
+
+    def _expected(self, service: int, minute: int, chances: "Chances") -> int:
+        """Lines of a minute that match."""
+        failed = self.lines.counts.requests(minute, service).failed
+        number = fsum(map(mul, self.lines.numbers(minute, service), chances.groups))
+        return max(0, round(number + failed * chances.more_if_failed))
 
     def _chances(self, service: int, groups: "list[Matching]", minute: int) -> "Chances":
         chances, more_if_failed = [0.0] * len(self.lines.groups(service)), 0.0
@@ -156,11 +160,14 @@ class LogSearch:
                 more_if_failed += group.rate * (chances[group.position] - matching.chance_of_failed(minute))
         return Chances(chances, more_if_failed)
 
-    def _newest(self, groups: "list[Matching]", per_minute: list[int], minutes: range) -> Iterator[KeptLine]:
-        """Kept lines that match, the newest first."""
-        for minute, count in zip(reversed(minutes), reversed(per_minute), strict=True):
+    def _newest(
+        self, groups: "list[Matching]", minutes: range, per_minute: list[int], chances: "list[Chances]"
+    ) -> Iterator[KeptLine]:
+        """Kept lines that match, the newest first. Groups without a chance are not looked through."""
+        for minute, count, chance in zip(reversed(minutes), reversed(per_minute), reversed(chances), strict=True):
             if count:
-                sources = [source for group in groups for source in group.kept(minute)]
+                likely = [matching for matching in groups if chance.groups[matching.group.position]]
+                sources = [source for matching in likely for source in matching.kept(minute)]
                 yield from islice(merge(*sources, key=lambda line: -line.second), count)
 
     def _of_trace(self, groups: "list[Matching]", trace: str, minutes: range) -> Iterator[KeptLine]:

@@ -31,8 +31,13 @@ FIRST_PAGE, PAGES = 9 * 3600, 480
 """The first second of the day at which a page may come, and of how many minutes it is one."""
 GROWS = 8
 """Minutes in which a gradual outage reaches its full size."""
-LOST: tuple[tuple[float, float], ...] = ((0.27, 0.45), (0.07, 0.145), (0.015, 0.034))
-"""Bounds of the share of users' requests that comes to harm, by severity, far from where one ends."""
+LOST: tuple[tuple[float, float], ...] = ((0.225, 0.33), (0.06, 0.11), (0.011, 0.016))
+"""Bounds of the share of users' requests that comes to harm by an outage, by severity; beside what fails on any day
+still far from where one ends."""
+LEAST_OF_TWO = 0.02
+"""The same of two outages together, at least: each must be felt."""
+FAILS_ANY_DAY = 0.004, 0.03
+"""Bounds of the share of users' requests that the gateway fails on any day, whether or not anything is wrong."""
 BACKGROUND = 0.15
 """Probability that a trouble beside the cause is none that a remedy ends."""
 
@@ -113,6 +118,8 @@ class OutageCasting(NamedTuple):
     routine: tuple[RoutineObject, ...]
     client_errors: int | None
     """The service that complains about its clients."""
+    fails_any_day: float
+    """Share of users' requests that the gateway fails on any day, 0 to 1."""
 
     @property
     def hits(self) -> tuple[Story, ...]:
@@ -154,7 +161,8 @@ def draw_outage(
     for k in range(draw.tier.outsiders):
         stories += draw.outsider(busy, stories[0], len(stories), near=k % 2 == 0)
     noisy = draw.noisy(busy) if plan.client_errors else None
-    return OutageCasting(draw.page, draw.mix, wanted, tuple(stories), tuple(draw.routine()), noisy)
+    usual = rng.uniform(*FAILS_ANY_DAY)
+    return OutageCasting(draw.page, draw.mix, wanted, tuple(stories), tuple(draw.routine()), noisy, usual)
 
 
 class _Draw:
@@ -245,7 +253,8 @@ class _Draw:
         """How bad it is to be: one of those severities that outages at the places can come to."""
         ends = [i for place in places for i in (place.callee, place.caller) if i is not None]
         most = 0.95 * MOST_SHARE * min([self.system.reach[i] for i in ends])
-        able = [LostShare(*bounds) for bounds in LOST if bounds[0] < most]
+        least = LEAST_OF_TWO if len(places) > 1 else 0.0
+        able = [LostShare(*bounds) for bounds in LOST if least < bounds[0] < most]
         chosen = able[int(self.rng.random() * len(able))]
         least, most = chosen.least, min(chosen.most, most)
         return LostShare(least, max(most, least))

@@ -27,7 +27,8 @@ class OutageTier(NamedTuple):
     other_hour: float
     """Probability that a trouble at the place began at another time than the cause."""
     mute: float
-    """Probability that a component does not log the requests that it fails."""
+    """Probability that a component never writes an ERROR, and does not log the requests that it fails; the gateway
+    always logs those."""
     missing: float
     """Probability that a service's lines do not arrive."""
     behind: float
@@ -38,6 +39,8 @@ class OutageTier(NamedTuple):
     """Share of the lines on a page that have nothing to do with the incident."""
     noise: float
     """Relative standard deviation of the traffic and errors of a minute."""
+    wander: float
+    """Standard deviation of the logarithm of a service's latency over hours."""
     steady_rate: float
     """Most lines per request about resources that run short on any day."""
 
@@ -53,12 +56,13 @@ OUTAGE_TIERS = by_tier(
     lines=(1.0, 0.75, 0.6),
     one_slice=(0.0, 0.5, 1.0),
     other_hour=(0.4, 0.2, 0.0),
-    mute=(0.5, 0.7, 0.85),
+    mute=(0.5, 0.6, 0.7),
     missing=(0.0, 0.06, 0.12),
     behind=(0.0, 0.06, 0.1),
     page_depth=(0.08, 0.08, 0.05),
     page_noise=(0.2, 0.4, 0.6),
     noise=(0.02, 0.06, 0.1),
+    wander=(0.13, 0.15, 0.15),
     steady_rate=(0.002, 0.004, 0.006),
 )
 BEHIND = 3

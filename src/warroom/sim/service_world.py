@@ -221,8 +221,11 @@ class ServiceWorld:
 
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""
-        twin = ServiceWorld.__new__(ServiceWorld)
-        twin.__dict__.update(self.__dict__)
+        twin = ServiceWorld(
+            self.system, self.traffic, self.first, self.live_changes, manners=self.manners, standing=self.standing
+        )
+        twin.minute, twin.felt_from, twin.trouble_from = self.minute, self.felt_from, self.trouble_from
+        twin._landings, twin._moving, twin._ordinary = self._landings, self._moving, self._ordinary
         twin._minutes, twin._params = dict(self._minutes), self._params[:]
         return twin
 

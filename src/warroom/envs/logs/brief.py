@@ -31,8 +31,9 @@ RULES = (
     "the end of such a line: all tries used, less done than asked, an old version or more time than allowed is harm."
 )
 TEAMS_RULE = (
-    "Severity, by the share of users' requests that failed or were late in the {window} minutes up to the page, which "
-    "the gateway's log gives when you read it: {rule}. Page the owner of the root service; sre if a provider outside "
+    "Severity, by the share of users' requests that failed in the {window} minutes up to the page: {rule}. The "
+    "gateway's log gives it when you read it, beside that of an hour before, for some requests fail on any day. "
+    "Page the owner of the root service; sre if a provider outside "
     "the system is the cause (nothing here ends that, and it comes back by itself); security if it is abuse (they end "
     "it within {stopped} minutes). rollback needs the build, flush-cache the prefix and kill-query the session that "
     "did it, as object. restart ends what a process has got itself into, scale what is too small for the work. "

@@ -20,6 +20,7 @@ from warroom.envs.logs.views import (
     REMEDIES,
     SEVERITIES,
     TEAMS,
+    WORSE,
     Catalogue,
     LogsPage,
     ServiceReading,
@@ -35,10 +36,10 @@ from warroom.sim.streams.template import CALL_ROLES
 SOON = 3
 """Turns left from which the end is said to be near."""
 OBJECT = tuple(f"o{i}" for i in range(64))
-USERS: Grades = ((0.0, "calm"), (0.01, "e1"), (0.05, "e5"), (0.20, "e20"))
-"""Share of users' requests that comes to harm."""
-HARMED: Grades = ((0, "quiet"), (1, "one"), (2, "harmed"))
-"""Lines of a page about requests that come to harm."""
+USERS: Grades = ((0.0, "calm"), (WORSE, "e1"), (0.05, "e5"), (0.20, "e20"))
+"""Share of users' requests that comes to harm, where it is more than an hour before."""
+HARMED: Grades = ((0.0, "quiet"), (WORSE, "one"), (2 * WORSE, "harmed"))
+"""By how much the share of users' requests that failed in the last minute is above the usual."""
 SEARCHES: Mapping[str, str] = {"errors": "level:error", "warnings": "level:warn", "lines": ""}
 """Words on the line of a search, and what they search for; without one, what is above INFO and new."""
 MOST_ROWS = 12
@@ -110,7 +111,8 @@ class LogsCompactRenderer(LineRenderer):
         self.findings.add_page(page)
         out = [f"T{page.turn}"] if page.turn in TURNS else []
         out += ["soon"] if page.budget - page.turn < SOON else []
-        out += [grade_word(HARMED, self.findings.harmed_lines)]
+        worse_by = self.findings.worse_by
+        out += ["unknown" if worse_by is None else grade_word(HARMED, max(0.0, worse_by))]
         out += self._answer(page.answer) if page.reply is None else self._reply(page.reply)
         return [*out, "rows", *self._rows(page.lines), *self._known()]
 
@@ -168,7 +170,8 @@ class LogsCompactRenderer(LineRenderer):
     def _known(self) -> list[str]:
         """How users fared, every cause that is known, and what was said and done about it."""
         access = self.findings.access
-        out = ["users", grade_word(USERS, access.lost_share)] if access is not None else ["users", "unknown"]
+        lost = None if access is None else access.lost_share if access.is_worse else 0.0
+        out = ["users", "unknown" if lost is None else grade_word(USERS, lost)]
         whole = {cause.owner for cause in self.findings.causes if cause.whole}
         for cause in self.findings.causes:
             out += self._cause(cause) if cause.whole or cause.owner not in whole else []

@@ -16,9 +16,7 @@ def debriefing(env: "LogsEnv") -> tuple[str, ...]:
     out = [sentence for story in incident.casting.hits for sentence in _cause(env, story)]
     if not out:
         out = ["Nothing was wrong: requests got through in spite of every trouble that the logs tell of."]
-    lost_by_users = (
-        f"{incident.access.lost_share:.1%} of users' requests failed or were late up to the page: {incident.severity}."
-    )
+    lost_by_users = f"{incident.access.lost_share:.1%} of users' requests failed up to the page: {incident.severity}."
     wrong = [event.subject for event in env.events if event.name == "wrong_remedy"]
     if incident.casting.hits:
         out.append(lost_by_users)

@@ -49,7 +49,7 @@ class LogsEnv(BaseLogsEnv):
         """Lines of the last minute, and what the last act brought."""
         logs, reply = self.response.logs, self._reply
         return LogsPage(
-            self.turn + 1, self.budget, 60 * (self.response.world.minute + 1), self.incident.casting.page,
+            self.turn + 1, self.budget, 60 * (self.response.world.minute + 1), self.incident.casting.page, logs.users(),
             logs.page_lines(LATER_LINES if self.turn else FIRST_PAGE_LINES), self.last_results.get(self.seat, ""),
             reply if isinstance(reply, ServiceReading | SystemReading) else None,
         )  # fmt: skip

@@ -7,9 +7,9 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
-from warroom.envs.logs.views import RULE, WINDOW, Access
+from warroom.envs.logs.views import RULE, WINDOW, Access, UserRequests
 from warroom.sim.counts import MinuteCounts
-from warroom.sim.effects import Force, LiveChange
+from warroom.sim.effects import Force, LiveChange, Standing, StandingChange
 from warroom.sim.formulas import Terms
 from warroom.sim.outage_casting import GROWS, OutageCasting, Story, draw_outage
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
@@ -28,12 +28,15 @@ SECURITY, OUTSIDE = "security", "sre"
 """Who is paged for abuse, and for what a provider outside the system does wrong, whoever owns the service."""
 HISTORY_MINUTES = 120
 """Minutes before the page of which there are lines."""
-CALM = 0.008
-"""Share of users' requests that comes to harm on any day, at most."""
+CALM, FELT = 0.003, 0.008
+"""By how much the share of users' requests that fails may differ from that of an hour before where nothing is wrong, at
+most, and must where something is, at least."""
 SYSTEMS = 30
 """Systems that are drawn at most for one incident."""
 MUCH_SEEN = 3.0
 """Lines of its own that a cause has in the last minute, at least."""
+ANY_DAY = -1
+"""In place of a story: what the gateway fails on any day."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
 DOCUMENT = ServiceTopology(
     names=(
@@ -65,7 +68,7 @@ class LogsIncident(NamedTuple):
     casting: OutageCasting
     owners: tuple[str, ...]
     mute: frozenset[int]
-    """Services that write nothing of the requests that they fail."""
+    """Services that never write an ERROR, nor of the requests that they fail; the gateway writes of those."""
     missing: frozenset[int]
     behind: frozenset[int]
     """Services whose lines do not arrive, and those whose lines arrive late."""
@@ -94,17 +97,19 @@ class LogsIncident(NamedTuple):
     @property
     def certificate(self) -> "LogsCertificate":
         """Why it may be served."""
-        lost, wanted = self.access.lost_share, self.casting.wanted
+        more, wanted = self.access.more, self.casting.wanted
+        clear = RULE.is_clear(self.access.lost_share)
         if not self.casting.hits:
-            return LogsCertificate(lost < CALM, True)
-        return LogsCertificate(wanted.least * 0.9 <= lost <= max(wanted.most, wanted.least) * 1.1, _seen(self))
+            return LogsCertificate(clear and abs(more) < CALM, True)
+        as_wanted = max(FELT, wanted.least * 0.9) <= more <= max(wanted.most, wanted.least) * 1.1
+        return LogsCertificate(clear and as_wanted, _seen(self))
 
 
 class LogsCertificate(NamedTuple):
     """Why an incident may be served."""
 
     clear: bool
-    """It is as bad as was drawn, far from where a severity ends; a false alarm harms nobody."""
+    """It is as bad as was drawn, apart from where a severity ends; in a false alarm users fare as an hour before."""
     seen: bool
     """Every cause has lines of its own."""
 
@@ -130,8 +135,8 @@ def draw_incident(
 ) -> LogsIncident:
     """One draw of an incident, whatever its certificate; worse or better by a correction if it is not as was wanted."""
     first = _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names)
-    wanted, lost = first.casting.wanted, first.access.lost_share
-    if first.certificate.clear or not lost or not first.casting.hits:
+    wanted, lost = first.casting.wanted, first.access.more
+    if first.certificate.clear or lost <= 0 or not first.casting.hits:
         return first
     scale = (wanted.least + wanted.most) / 2 / lost
     return _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names, scale=scale)
@@ -148,7 +153,7 @@ def _draw(
     unheard = _unheard(rng, system, casting, tier_row)
     return LogsIncident(
         key, scenario, tier_row, wording, system, casting, _owners(rng, system),
-        frozenset([i for i in range(1, system.size) if rng.random() < tier_row.mute]),
+        frozenset([i for i in range(system.size) if rng.random() < tier_row.mute]),
         unheard.missing, unheard.behind, casting.page + 60 * (3 + int(3 * rng.random())), world,
         access(MinuteCounts(world, key, tier_row.noise), casting.page), attempt,
     )  # fmt: skip
@@ -197,7 +202,8 @@ def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row:
         )
         for story in casting.hits
     ])  # fmt: skip
-    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, manners=manners)
+    usual = Standing((StandingChange(ANY_DAY, 0, casting.fails_any_day, 0),), system.size)
+    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, manners=manners, standing=usual)
     world.advance(page - 1)
     return world
 
@@ -228,13 +234,14 @@ def _owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
 
 
 def access(counts: MinuteCounts, page: int) -> Access:
-    """What became of users' requests in the minutes up to the page."""
+    """What became of users' requests in the minutes up to the page, and an hour before."""
     first, last = page // 60 - WINDOW, page // 60 - 1
+    return Access(first, last, _of_users(counts, first, last), _of_users(counts, first - 60, last - 60))
+
+
+def _of_users(counts: MinuteCounts, first: int, last: int) -> UserRequests:
     calls = [counts.of_users(minute) for minute in range(first, last + 1)]
-    return Access(
-        first, last, sum([call.attempts for call in calls]),
-        sum([call.refused + call.wrong + call.lost for call in calls]), sum([call.late for call in calls]),
-    )  # fmt: skip
+    return UserRequests(sum([call.attempts for call in calls]), sum([call.failed for call in calls]))
 
 
 def _seen(incident: LogsIncident) -> bool:

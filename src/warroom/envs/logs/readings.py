@@ -10,10 +10,11 @@ from warroom.core.errors import quote_input
 from warroom.core.rng import stream
 from warroom.core.tools import ToolError
 from warroom.envs.logs.incident import LogsIncident
-from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading
+from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading, UserRequests
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
-from warroom.sim.log_lines import KeptLine, LogLines
+from warroom.sim.log_lines import LogLines
+from warroom.sim.log_records import KeptLine
 from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
 from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND
@@ -23,7 +24,7 @@ from warroom.sim.streams.component import StreamGroup
 from warroom.sim.streams.template import GroupRole
 
 LOOK_BACK = 15
-"""Minutes that a search goes back if it is not told otherwise."""
+"""Minutes before the page from which on a search looks if it is not told otherwise."""
 FIRST_PAGE_LINES, LATER_LINES = 10, 6
 IMITATIONS = 0.5
 """Share of the ordinary lines of a page that look like trouble."""
@@ -43,14 +44,21 @@ class IncidentLogs:
 
     def __init__(self, incident: LogsIncident, world: ServiceWorld) -> None:
         self.incident, self.world, self.system = incident, world, incident.system
-        self.counts = MinuteCounts(world, incident.key, incident.tier.noise)
+        self.counts = MinuteCounts(world, incident.key, incident.tier.noise, wander=incident.tier.wander)
         mixes = tuple([
             incident.casting.mix._replace(hosts=hosts_of(name, replicas))
             for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
         ])  # fmt: skip
         telling = Telling(self.system, incident.casting, incident.tier, incident.key, incident.wording)
-        self.lines = LogLines(FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute)
+        self.lines = LogLines(
+            FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute, timed=True
+        )
         self.search = LogSearch(self.lines)
+
+    def users(self) -> UserRequests:
+        """Users' requests of the last minute."""
+        call = self.counts.of_users(self.world.minute)
+        return UserRequests(call.attempts, call.failed)
 
     # -- searches ---------------------------------------------------------------------------------------
 
@@ -66,7 +74,7 @@ class IncidentLogs:
     def _first(self, since: str) -> int:
         now = self.world.minute + 1
         if not since.strip():
-            return now - LOOK_BACK
+            return self.incident.casting.page // 60 - LOOK_BACK
         match = _CLOCK.fullmatch(since.strip())
         if match is None or int(match[1]) > 23 or int(match[2]) > 59:
             raise ToolError(f"a time is written like 14:20, got {quote_input(since)}")
@@ -110,7 +118,8 @@ class IncidentLogs:
     def page_lines(self, number: int) -> tuple[ShownLine, ...]:
         """Lines of the last minute: the declared share of them are ordinary ones, the others tell of harm.
 
-        What a page tells of harm is failed requests and complaints; what is behind them has to be searched for.
+        What a page tells of harm is failed requests and complaints; what is behind them has to be searched for. Where
+        nothing is wrong, what fails on any day looks the same.
         """
         rng = stream(int.from_bytes(self.incident.key), "page", self.world.minute)
         suffering = self._suffering()
@@ -118,14 +127,14 @@ class IncidentLogs:
         ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
         stories = self.incident.casting.stories
         coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
-        noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5) if suffering else number
+        noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5)
         choice, chosen = _PageChoice(self), dict[tuple[int, int, int], KeptLine]()
         for k in range(3 * number):
             if len(chosen) >= number:
                 break
-            harmed = k >= noise and bool(suffering)
+            harmed = k >= noise
             imitates = not harmed and bool(coping) and rng.random() < IMITATIONS
-            deep = harmed and rng.random() < self.incident.tier.page_depth
+            deep = harmed and bool(suffering) and rng.random() < self.incident.tier.page_depth
             service = 0 if harmed and not deep else rng.choice(suffering if deep else coping if imitates else ordinary)
             wanted = (
                 self.tells_of_harm if deep else _is_own_failure if harmed

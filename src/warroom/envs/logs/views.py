@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.log_search import LogMatches, minute_text
 from warroom.sim.outages import REMEDIES as REMEDIES
 
@@ -13,6 +13,8 @@ ALL = "all"
 """What `request_more_logs` takes in place of a service for a search in the logs of all."""
 WINDOW = 5
 """Minutes up to the page over which severity is counted."""
+WORSE = 0.005
+"""By how much the share of users' requests that fails has to be above that of an hour before to be more than chance."""
 
 
 class ShownLine(NamedTuple):
@@ -38,27 +40,50 @@ class Pipeline(NamedTuple):
         return f"lines of {self.service} arrive {self.behind} minutes late"
 
 
+class UserRequests(NamedTuple):
+    """Users' requests over some minutes, by the gateway's access log."""
+
+    requests: int
+    failed: int
+
+    @property
+    def failed_share(self) -> float:
+        """The share of them that failed, 0 to 1."""
+        return self.failed / max(1, self.requests)
+
+    def render(self) -> str:
+        """A part of a line."""
+        return f"{self.failed:,} of {self.requests:,} failed"
+
+
 class Access(NamedTuple):
     """What became of users' requests in the minutes up to the page, by the gateway's access log."""
 
     first: int
     last: int
-    requests: int
-    failed: int
-    late: int
-    """Answered after the users had given up."""
+    now: UserRequests
+    usual: UserRequests
+    """The same minutes an hour before."""
 
     @property
     def lost_share(self) -> float:
         """Share of the requests that did users no good, 0 to 1."""
-        return (self.failed + self.late) / max(1, self.requests)
+        return self.now.failed_share
+
+    @property
+    def more(self) -> float:
+        """By how much it is larger than an hour before, -1 to 1."""
+        return self.now.failed_share - self.usual.failed_share
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether users fare worse than an hour before."""
+        return self.more > WORSE
 
     def render(self) -> str:
         """One line."""
         span = f"{minute_text(self.first)} to {minute_text(self.last + 1)}"
-        return (
-            f"requests of users, {span}: {self.requests:,}, of which {self.failed:,} failed and {self.late:,} were late"
-        )
+        return f"requests of users, {span}: {self.now.render()}; an hour before: {self.usual.render()}"
 
 
 class ServiceReading(NamedTuple):
@@ -127,6 +152,8 @@ class LogsPage:
     """Of the day, now."""
     paged: int
     """Second of the day at which people were paged."""
+    users: UserRequests
+    """Of the last minute."""
     lines: tuple[ShownLine, ...]
     """Some of the lines of the last minute, in their order."""
     answer: str = ""
@@ -137,7 +164,8 @@ class LogsPage:
     def render(self) -> str:
         """The page as text."""
         now, paged = minute_text(self.second // 60), minute_text(self.paged // 60)
-        head = f"{now} · turn {self.turn} of {self.budget} · paged {paged}"
+        users = f"requests of users in the last minute: {self.users.render()}"
+        head = f"{now} · turn {self.turn} of {self.budget} · paged {paged} · {users}"
         parts = [head, self.reply.render() if self.reply is not None else self.answer]
         return "\n".join([part for part in parts if part] + [shown.line.render() for shown in self.lines])
 
@@ -164,6 +192,10 @@ class SeverityRule:
     def severity(self, lost_share: float) -> str:
         """P1 to P3 of a share of users' requests, 0 to 1."""
         return "P1" if lost_share >= self.p1 else "P2" if lost_share >= self.p2 else "P3"
+
+    def is_clear(self, lost_share: float) -> bool:
+        """Whether the share lies apart from where a severity ends."""
+        return self.severity(0.97 * lost_share) == self.severity(1.03 * lost_share)
 
     def render(self) -> str:
         """The rule as the brief states it."""

@@ -34,6 +34,8 @@ class AuditSpec:
     """What a search may combine."""
     leaks: LeakRules
     certify: Certifier
+    searched_scripts: int = 300
+    """Scripts that a search starts from, unless it is told otherwise: fewer where an episode takes long."""
     gates: Mapping[str, Gate] = field(default_factory=dict)
     """What has to hold besides, by name; `QUICK_GATES` are measured in every audit, all of them in a full one."""
     options: Options = NO_OPTIONS

@@ -3,6 +3,7 @@
 import re
 from functools import cache, lru_cache
 from itertools import cycle
+from math import lcm
 from typing import NamedTuple
 
 from warroom.core.rng import hash_bytes
@@ -98,35 +99,40 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
     """Everything that a component may write; the choice depends on the key and the component alone."""
     kind, split = system.kinds[service], group(split)
     begin, end = system.link_ranges[service]
-    draws = cycle(hash_bytes(64, service, "streams", key.hex()))
+    draws, period = cycle(hash_bytes(64, service, "streams", key.hex())), _period(kind, split)
     found: list[StreamGroup] = []
     for role, templates in _templates(kind, split):
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
         for place in places:
             callee = "" if place == USERS else system.names[system.links[place][1]]
-            for chosen in _choose(role, templates, next(draws)):
-                shares = (1.0,) if len(chosen) == 1 else FIRST_AND_SECOND
-                streams = tuple([
-                    _named(template, share, kind, split, callee, next(draws))
-                    for template, share in zip(chosen, shares, strict=True)
-                ])  # fmt: skip
-                found.append(StreamGroup(len(found), role, place, chosen[0].rate, streams))
+            draw = next(draws)
+            if role not in _EXCLUSIVE:
+                for template in templates:
+                    streams: tuple[LineStream, ...] = (
+                        _named(template, 1.0, kind, split, callee, next(draws) % period),
+                    )
+                    found.append(StreamGroup(len(found), role, place, template.rate, streams))
+                continue
+            first, second = _two_of(templates, draw)
+            streams = (
+                _named(first, FIRST_AND_SECOND[0], kind, split, callee, next(draws) % period),
+                _named(second, FIRST_AND_SECOND[1], kind, split, callee, next(draws) % period),
+            )
+            found.append(StreamGroup(len(found), role, place, first.rate, streams))
     return tuple(found)
 
 
-def _choose(role: Role, templates: list[Template], draw: int) -> list[list[Template]]:
-    if role not in _EXCLUSIVE:
-        return [[template] for template in templates]
+def _two_of(templates: tuple[Template, ...], draw: int) -> tuple[Template, Template]:
     first = draw % len(templates)
     second = (first + 1 + draw // len(templates) % (len(templates) - 1)) % len(templates)
-    return [[templates[first], templates[second]]]
+    return templates[first], templates[second]
 
 
 class RoleTemplates(NamedTuple):
     """The templates of one role of a kind of component."""
 
     role: Role
-    templates: list[Template]
+    templates: tuple[Template, ...]
 
 
 @cache
@@ -134,32 +140,42 @@ def _templates(kind: str, split: Split) -> tuple[RoleTemplates, ...]:
     found: dict[Role, list[Template]] = {}
     for template in KINDS[kind][split].templates:
         found.setdefault(template.role, []).append(template)
-    return tuple([RoleTemplates(*item) for item in found.items()])
+    return tuple([RoleTemplates(role, tuple(templates)) for role, templates in found.items()])
+
+
+@cache
+def _period(kind: str, split: Split) -> int:
+    """Draws that differ by as much choose the same names."""
+    return lcm(*[len(names) for names in KINDS[kind][split].names.values()])
 
 
 @lru_cache(maxsize=65_536)
 def _named(template: Template, share: float, kind: str, split: Split, callee: str, draw: int) -> LineStream:
-    """A stream with the names that a draw, 0 to 255, chooses."""
+    """A stream with the names that a draw chooses; `draw` is below the period of the kind's names, so that few are
+    worked out twice."""
     names = KINDS[kind][split].names
     filled = [
         callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
-        for slot in _slots(template.text)
+        for slot in _pieces(template.text)[1::2]
     ]
     return _filled(template.level, template.text, share, tuple(filled))
 
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
     """A stream with its names filled in; its figures are left open."""
-    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _slots(text)]))
+    return _filled(level, text, share, tuple([names.get(slot, "") for slot in _pieces(text)[1::2]]))
 
 
 @cache
-def _slots(text: str) -> tuple[str, ...]:
-    return tuple(_SLOT.findall(text))
+def _pieces(text: str) -> tuple[str, ...]:
+    """What stands between slots, and the names of the slots at odd places."""
+    return tuple(_SLOT.split(text))
 
 
 @lru_cache(maxsize=16_384)
 def _filled(level: Level, text: str, share: float, names: tuple[str, ...]) -> LineStream:
-    fillings = iter(names)
-    text = _SLOT.sub(lambda slot: next(fillings) or slot[0], text)
-    return LineStream(level, text, share, f"{level} {_SLOT.sub('', text)}".lower())
+    """A stream with a name for each slot; a slot without one stays open, and no literal contains it."""
+    shown, literal = list(_pieces(text)), list(_pieces(text))
+    for place, name in zip(range(1, len(shown), 2), names, strict=True):
+        shown[place], literal[place] = name or f"{{{shown[place]}}}", name
+    return LineStream(level, "".join(shown), share, f"{level} {''.join(literal)}".lower())

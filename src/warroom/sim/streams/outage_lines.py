@@ -38,6 +38,7 @@ class OutageLine(NamedTuple):
     text: str
 
 
+@cache
 def troubles_of(split: Split, name: str, kind: str) -> tuple[OutageLine, ...]:
     """How a kind of component tells of an outage; a `ValueError` if the tables say nothing of it."""
     table = TROUBLES[split]

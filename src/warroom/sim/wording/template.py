@@ -8,7 +8,6 @@ A template renders values to text, and its pattern gives the values of a text th
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 
@@ -92,6 +91,13 @@ class _Style(NamedTuple):
         return self.chosen[name]
 
 
+class _TemplatePattern(NamedTuple):
+    """A template as a pattern, and the slots of its groups."""
+
+    pattern: re.Pattern[str]
+    slots: tuple[Slot, ...]
+
+
 Part: TypeAlias = str | Slot | Alternatives | IfGiven
 Parts: TypeAlias = tuple[Part, ...]
 _TOKEN = re.compile(r"\[\[|\]\]|<<|>>|\{\{|\}\}|\{[a-z_0-9]+(?::[a-z_0-9]+)?\}|\||[^\[\]<>{}|]+|.", re.DOTALL)
@@ -113,6 +119,7 @@ class TextTemplate:
             raise ValueError(f"{end!r} closes nothing in {source!r}")
         self.slots = _slots(self.parts)
         self.required = _required(self.parts)
+        self._known_reader: _TemplatePattern | None = None
         self._literals = tuple(part for part in self.parts if isinstance(part, str))
 
     def _sequence(self, tokens: Iterator[str], closing: str) -> tuple[Parts, str]:
@@ -164,10 +171,11 @@ class TextTemplate:
             elif all(values.get(name) is not None for name in part.needs):
                 self._write(part.body, values, style, out)
 
-    @cached_property
-    def _reader(self) -> "tuple[re.Pattern[str], tuple[Slot, ...]]":
-        found: list[Slot] = []
-        return re.compile(self._regex(self.parts, found)), tuple(found)
+    def _reader(self) -> "_TemplatePattern":
+        if self._known_reader is None:
+            found: list[Slot] = []
+            self._known_reader = _TemplatePattern(re.compile(self._regex(self.parts, found)), tuple(found))
+        return self._known_reader
 
     def _regex(self, parts: Parts, found: list[Slot]) -> str:
         out = []
@@ -187,7 +195,7 @@ class TextTemplate:
         """The values of a text that this template rendered, None for the slots that it leaves out; or None."""
         if not all(literal in text for literal in self._literals):
             return None
-        pattern, slots = self._reader
+        pattern, slots = self._reader()
         match = pattern.fullmatch(text)
         if match is None:
             return None

@@ -47,6 +47,11 @@ class Knowledge:
 
     def __init__(self, facts: ServiceMap) -> None:
         self.map = facts
+        self._callees: dict[str, list[str]] = {service.name: [] for service in facts.services}
+        for call in facts.calls:
+            self._callees[call.caller].append(call.callee)
+        self._below: dict[str, frozenset[str]] = {}
+        """The services that each depends on, as far as they were asked for."""
         self.kinds = {service.name: service.kind for service in facts.services}
         self.page: FleetObservation | None = None
         self.overview: dict[str, OverviewRow] = {}
@@ -164,7 +169,7 @@ class Knowledge:
 
     def callees(self, service: str) -> list[str]:
         """The services that a service calls."""
-        return [call.callee for call in self.map.calls if call.caller == service]
+        return self._callees[service]
 
     def callers(self, service: str) -> list[str]:
         """The services that call a service."""
@@ -172,7 +177,13 @@ class Knowledge:
 
     def depends(self, service: str, other: str) -> bool:
         """Whether a service calls the other, or calls one that does."""
-        return any(callee == other or self.depends(callee, other) for callee in self.callees(service))
+        return other in self._all_below(service)
+
+    def _all_below(self, service: str) -> frozenset[str]:
+        if service not in self._below:
+            callees = self.callees(service)
+            self._below[service] = frozenset(callees).union(*map(self._all_below, callees))
+        return self._below[service]
 
     def firing(self) -> dict[str, float]:
         """Services with an error alert that fires, with its value in percent."""

@@ -8,12 +8,8 @@ from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.findings import KnownCause, LogFindings
-from warroom.envs.logs.views import RULE, LogsPage
+from warroom.envs.logs.views import RULE, WORSE, LogsPage
 
-CALM = 0.01
-"""Share of users' requests that comes to harm up to which nothing is wrong."""
-STILL_HARMED = 2
-"""Lines of a page about requests that come to harm from which something is still wrong."""
 MOST_SEARCHES = 6
 """Searches in the log of one service."""
 
@@ -41,7 +37,7 @@ class LogsExpert:
     def _declaration(self) -> ToolCall | None:
         """What is known and not yet declared."""
         access = self.findings.access
-        if access is None or access.lost_share < CALM:
+        if access is None or not access.is_worse:
             return None
         severity = RULE.severity(access.lost_share)
         calls = [ToolCall("classify_severity", {"severity": severity})]
@@ -70,7 +66,7 @@ class LogsExpert:
         assert page is not None
         if findings.access is None:
             return self._look(findings.gateway)
-        if findings.access.lost_share < CALM:
+        if not findings.access.is_worse:
             return ToolCall("ignore")
         remedy = self._remedy(page)
         if remedy is not None:
@@ -80,9 +76,8 @@ class LogsExpert:
         return self._look(self._search() or findings.gateway)
 
     def _is_calm(self) -> bool:
-        """Whether the page tells of no harm any more; what others end is waited for until it tells of none at all."""
-        waited = any(cause.row is not None and cause.row.remedy is None for cause in self.ended)
-        return self.findings.harmed_lines < (1 if waited else STILL_HARMED)
+        """Whether users fare as on any day."""
+        return self.findings.worse_by is not None and self.findings.worse_by < WORSE
 
     def _remedy(self, page: LogsPage) -> ToolCall | None:
         """The remedy of a cause that is in force; others end what has none."""

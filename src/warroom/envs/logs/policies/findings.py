@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from warroom.envs.logs.views import Access, Catalogue, LogsPage, Pipeline, ServiceReading, ShownLine, SystemReading
+from warroom.envs.logs.views import (
+    Access,
+    Catalogue,
+    LogsPage,
+    Pipeline,
+    ServiceReading,
+    ShownLine,
+    SystemReading,
+    UserRequests,
+)
 from warroom.sim.log_search import LogMatches
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
@@ -20,6 +29,8 @@ RISEN = 1.2
 """Factor on lines above INFO below which a service is not in trouble."""
 _SIDE = 3
 """Minutes at either end of a count that are compared."""
+_ALIKE = 4
+"""Requests that come to harm of one region or class from which a search is for those alone."""
 OWN_FAILURES = frozenset({"failed", "slow"})
 
 
@@ -68,9 +79,19 @@ class LogFindings:
     flat: set[str] = field(default_factory=set)
     """Services whose lines above INFO are no more than before."""
     searched: Counter[str] = field(default_factory=Counter)
-    harmed_lines: int = 0
-    """Lines of the last page that tell of requests that came to harm."""
+    users: UserRequests | None = None
+    """Users' requests in the minute before the last page."""
+    without_errors: set[str] = field(default_factory=set)
+    """Services that write no ERROR, as far as was seen."""
     _seen: set[tuple[str, float, str]] = field(default_factory=set)
+
+    @property
+    def worse_by(self) -> float | None:
+        """By how much the share of users' requests that failed in the last minute is above the usual; None if that is
+        not known."""
+        if self.users is None or self.access is None:
+            return None
+        return self.users.failed_share - self.access.usual.failed_share
 
     @property
     def gateway(self) -> str:
@@ -79,7 +100,9 @@ class LogFindings:
 
     def add_page(self, page: LogsPage) -> None:
         """Remember a page and its reply."""
-        self.harmed_lines = sum([self._add_line(shown) for shown in page.lines])
+        self.users = page.users
+        for shown in page.lines:
+            self._add_line(shown)
         reply = page.reply
         if isinstance(reply, SystemReading):
             self.pipelines |= {pipeline.service: pipeline for pipeline in reply.pipelines}
@@ -94,17 +117,22 @@ class LogFindings:
             self.pipelines[reading.pipeline.service] = reading.pipeline
         if reading.matches is not None:
             self.searched[reading.matches.service] += 1
-            self._compare(reading.matches)
+            more = self._compare(reading.matches)
             for line in reading.matches.newest:
-                self._add_line(ShownLine(reading.matches.service, line))
+                self._add_line(ShownLine(reading.matches.service, line), more=more)
 
-    def _compare(self, matches: LogMatches) -> None:
+    def _compare(self, matches: LogMatches) -> bool:
+        """Whether there are more such lines than before."""
         counts, query = matches.per_minute, matches.query
-        if query.level is None and len(counts) >= 2 * _SIDE and sum(counts[-_SIDE:]) < RISEN * sum(counts[:_SIDE]):
+        if query.level in (None, "error") and not any(line.level == "ERROR" for line in matches.newest):
+            self.without_errors.add(matches.service)
+        more = len(counts) < 2 * _SIDE or sum(counts[-_SIDE:]) >= RISEN * sum(counts[:_SIDE])
+        if query.level is None and not more:
             self.flat.add(matches.service)
+        return more
 
-    def _add_line(self, shown: ShownLine) -> bool:
-        """Remember a line; whether it tells of a request that came to harm."""
+    def _add_line(self, shown: ShownLine, *, more: bool = True) -> None:
+        """Remember a line; complaints count where there are `more` of such lines than before."""
         key = shown.service, shown.line.second, shown.line.message
         known = key in self._seen
         self._seen.add(key)
@@ -118,25 +146,26 @@ class LogFindings:
             self._add_cause(KnownCause(owner, name, found.object), shown.line.second)
             if found.name == OWN_SIDE and not known:
                 self._add_words(shown)
-            return True
-        return self._add_plain(shown, known)
+            return
+        if not known:
+            self._add_plain(shown, more=more)
 
     def _add_cause(self, cause: KnownCause, second: float) -> None:
         self.causes[cause] = max(second, self.causes.get(cause, 0.0))
 
-    def _add_plain(self, shown: ShownLine, known: bool) -> bool:
+    def _add_plain(self, shown: ShownLine, *, more: bool) -> None:
         line = read_line(shown.line.message)
         if line is None:
-            return False
-        if not known:
-            self._add_words(shown)
-            if line.role in CALL_ROLES and shown.line.context is not None:
-                self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
-            if line.role in CALL_ROLES:
-                self.complaints[Blame(shown.service, line.callee)] += 1
-            elif line.role in OWN_FAILURES:
-                self.failing[shown.service] += 1
-        return line.role in CALL_ROLES or line.role in OWN_FAILURES
+            return
+        self._add_words(shown)
+        if not more:
+            return
+        if line.role in CALL_ROLES and shown.line.context is not None:
+            self.harmed_values.update((shown.line.context.region, shown.line.context.request_class))
+        if line.role in CALL_ROLES:
+            self.complaints[Blame(shown.service, line.callee)] += 1
+        elif line.role in OWN_FAILURES:
+            self.failing[shown.service] += 1
 
     def _add_words(self, shown: ShownLine) -> None:
         """The long words of a line, names of services apart: searches can leave such lines out by any of them."""
@@ -152,10 +181,11 @@ class LogFindings:
         times = self.searched[service]
         if not times:
             return NOT_INFO
-        level = ("WARN", "ERROR")[(times - 1) % 2]
+        errors = times % (4 if service in self.without_errors else 2) == 0
+        level = "ERROR" if errors else "WARN"
         seen = self.plain.get((service, level), Counter())
         kinds, rotation = [words for words, _ in seen.most_common()], (times - 1) // 2
-        alike = [value for value, _ in self.harmed_values.most_common(1)]
+        alike = [value for value, count in self.harmed_values.most_common(1) if count >= _ALIKE]
         most = 3 - len(alike)
         common, rare = kinds[: most - 1], kinds[most - 1 :]
         chosen = [*common, rare[rotation % len(rare)]] if rare else common
@@ -176,6 +206,6 @@ class LogFindings:
                 yield cause
 
     def complained_of(self, caller: str) -> str | None:
-        """Whom a service complains of most; None if of nobody more than once."""
-        found = [(n, c.callee) for c, n in self.complaints.items() if c.caller == caller]
+        """Whom a service complains of most, of those that write more than before; None if of nobody."""
+        found = [(n, c.callee) for c, n in self.complaints.items() if c.caller == caller and c.callee not in self.flat]
         return max(found)[1] if found else None

@@ -15,11 +15,9 @@ from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.keywords import objects_in, remedies_named
 from warroom.envs.logs.views import ALL, RULE, Access, Catalogue, LogsPage, ServiceReading, SystemReading
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 
-CALM = 0.01
-"""Share of users' requests that comes to harm up to which the routine takes users to be well."""
 CLOSING_TURNS = 2
 """Turns that the closing takes: the remedy, and the end of the incident."""
 USUAL: Mapping[str, Remedy] = {"db": "kill-query", "queue": "scale", "cache": "flush-cache"}
@@ -61,6 +59,11 @@ class LogHistory:
             if reply.matches is not None:
                 self.per_minute[reply.matches.service] = reply.matches.per_minute
                 self.lines[reply.matches.service] += reply.matches.newest
+
+    @property
+    def users_are_well(self) -> bool:
+        """Whether users are known to fare no worse than an hour before."""
+        return self.access is not None and not self.access.is_worse
 
     @property
     def gateway(self) -> str:
@@ -251,7 +254,7 @@ def walk(seen: LogHistory) -> list[str]:
 
 def deepest(seen: LogHistory) -> str | None:
     """Where the walk ends; none if users are well."""
-    return None if seen.access is not None and seen.access.lost_share < CALM else walk(seen)[-1]
+    return None if seen.users_are_well else walk(seen)[-1]
 
 
 def complaints(seen: LogHistory, caller: str | None = None) -> Counter[str]:

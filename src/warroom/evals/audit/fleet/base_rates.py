@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.scenario import shipped_causes
-from warroom.evals.audit.auroc import auroc, standard_error
 from warroom.evals.audit.fleet.observables import CandidateRow
+from warroom.evals.auroc import auroc, standard_error
 from warroom.evals.statistics import Floats
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting

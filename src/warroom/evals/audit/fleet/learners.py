@@ -23,11 +23,11 @@ from warroom.core.splits import Split
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.rubric import OVERSIGHT
-from warroom.evals.audit.auroc import auroc, standard_error
 from warroom.evals.audit.fleet.base_rates import CAUSES, Columns, Question, Score
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.auroc import auroc, standard_error
 from warroom.evals.statistics import Floats
 from warroom.sim.casting import Dossier
 from warroom.sim.families import FAMILIES

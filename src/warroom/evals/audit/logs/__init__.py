@@ -25,6 +25,7 @@ AUDIT_SPEC = AuditSpec(
     outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, has_root),
     exploits=DEGENERATE,
     scripts=SCRIPTS,
+    searched_scripts=60,
     leaks=RULES,
     certify=certify,
     gates={"bands": bands, "shortcuts": shortcuts},

@@ -12,7 +12,6 @@ from typing import cast
 
 from warroom.envs.logs.policies.keywords import objects_in, remedies_named
 from warroom.envs.logs.policies.naive import (
-    CALM,
     CLOSING_TURNS,
     STRATEGIES,
     Fix,
@@ -31,7 +30,7 @@ from warroom.envs.logs.policies.naive import (
     walk,
     walk_searches,
 )
-from warroom.sim.log_lines import LogLine
+from warroom.sim.log_records import LogLine
 from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 from warroom.sim.streams.outage_wording import SEPARATOR
 
@@ -50,7 +49,7 @@ def overview_and(root: Callable[[LogHistory], str | None], seen: LogHistory) -> 
 
 def routine(seen: LogHistory) -> str | None:
     """A careful person's routine: none if users are well, else whom the loudest complains of, or the loudest itself."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     rises = {name: rise(counts) for name, counts in seen.per_minute.items() if name != seen.gateway}
     return most(rises) or seen.gateway
@@ -58,7 +57,7 @@ def routine(seen: LogHistory) -> str | None:
 
 def by_calls(seen: LogHistory) -> str | None:
     """Callers' arithmetic: the service that is complained of most a line of those who complain."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     found: dict[str, float] = {}
     for entry in seen.catalogue.entries:
@@ -71,7 +70,7 @@ def by_calls(seen: LogHistory) -> str | None:
 
 def caller_of_the_deepest(seen: LogHistory) -> str | None:
     """The service before the end of the walk: a fault of its own client is told as one of the service it calls."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     path = walk(seen)
     return path[-2] if len(path) > 1 else path[-1]
@@ -79,7 +78,7 @@ def caller_of_the_deepest(seen: LogHistory) -> str | None:
 
 def named_by_most_words(seen: LogHistory) -> str | None:
     """The service whose lines above INFO have most words of faults, of all that was read."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     words = {
         name: sum([sum(remedies_named(line.message).values()) for line in lines if line.level != "INFO"])
@@ -90,7 +89,7 @@ def named_by_most_words(seen: LogHistory) -> str | None:
 
 def most_in_one_trace(seen: LogHistory) -> str | None:
     """The service that writes in most of the traces that were seen twice."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     writers: dict[str, set[str]] = {}
     for name, lines in seen.lines.items():
@@ -115,16 +114,19 @@ def follow_traces(seen: LogHistory) -> Sequence[Search]:
 
 def writer_of_failed_traces(seen: LogHistory) -> str | None:
     """The service that writes of most troubles in traces of requests that the gateway failed, whatever its words."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     found = {name: float(len(_failed(seen, name))) for name in seen.catalogue.names}
     return most(found) if any(found.values()) else walk(seen)[-1]
 
 
 def _failed(seen: LogHistory, service: str) -> list[LogLine]:
-    """Lines about troubles of a service in traces in which the gateway has an ERROR of another kind."""
-    errors = [line for line in seen.lines[seen.gateway] if line.level == "ERROR" and SEPARATOR not in line.message]
-    failed = {line.trace for line in errors} - {"-"}
+    """Lines about troubles of a service in traces in which the gateway has an ERROR of another kind; a WARN that names
+    no service, where it writes no ERROR."""
+    plain = [line for line in seen.lines[seen.gateway] if line.level != "INFO" and SEPARATOR not in line.message]
+    own = [line for line in plain if not any(name in line.message for name in seen.catalogue.names)]
+    errors = [line for line in own if line.level == "ERROR"]
+    failed = {line.trace for line in errors or own} - {"-"}
     return [line for line in _of_troubles(seen, service) if line.trace in failed]
 
 
@@ -134,7 +136,7 @@ def _of_troubles(seen: LogHistory, service: str) -> list[LogLine]:
 
 def most_of_order(shown: Callable[[int, int], bool], seen: LogHistory) -> str | None:
     """The service of the walk with most lines whose last two figures stand in an order, whatever they are of."""
-    if seen.access is not None and seen.access.lost_share < CALM:
+    if seen.users_are_well:
         return None
     found = {}
     for name in walk(seen):

@@ -13,7 +13,8 @@ from warroom.envs.logs.readings import IncidentLogs
 from warroom.envs.logs.views import ALL, WINDOW, LogsPage, ServiceReading, ShownLine
 from warroom.evals.audit.outcomes import narrowed
 from warroom.sim.counts import USERS
-from warroom.sim.log_lines import ALL_TOLD, LogLine, LogLines
+from warroom.sim.log_lines import ALL_TOLD, LogLines
+from warroom.sim.log_records import LogLine
 from warroom.sim.log_search import LogMatches
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.streams.outage_lines import read_outage
@@ -33,7 +34,7 @@ MOSTLY = 0.5
 SUFFERS = 0.05
 """Share of failed requests from which somebody has to write of it."""
 ANY_DAY = 0.01
-"""Share of users' requests that comes to harm on any day, at most."""
+"""By how much the share of users' requests that fails on any day varies, at most."""
 MILLISECONDS = re.compile(r"(\d+) ?ms")
 OWN_FAILURE: frozenset[GroupRole] = frozenset({"failed", "slow", "harmed"})
 OF_HARM = CALL_ROLES | {"failed", "slow"}
@@ -53,8 +54,8 @@ def requests_add_up(env: LogsEnv) -> Iterator[str]:
     """The gateway's access log counts as many requests as its minutes, and no more came to harm."""
     access, counts = env.incident.access, env.response.logs.counts
     calls = [counts.call(minute, USERS) for minute in range(access.first, access.last + 1)]
-    if access.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
-        yield f"{access.requests} requests are not those served, refused, wrong, late and lost"
+    if access.now.requests != sum([c.served + c.refused + c.wrong + c.late + c.lost for c in calls]):
+        yield f"{access.now.requests} requests are not those served, refused, wrong, late and lost"
     shown = env.response.logs.read(env.catalogue.names[0], "", "")
     if not isinstance(shown, ServiceReading) or shown.access != access:
         yield "the gateway's log shows another access log"
@@ -148,7 +149,7 @@ def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
                 yield f"{env.catalogue.names[service]} tells of {story.outage} before it began"
     if hits:
         call = lines.counts.call(min(story.onset for story in hits) // 60 - 1, USERS)
-        if call.failed > ANY_DAY * call.attempts:
+        if call.failed > (env.incident.access.usual.failed_share + ANY_DAY) * call.attempts:
             yield f"{call.failed} of {call.attempts} requests came to harm before the onset"
 
 

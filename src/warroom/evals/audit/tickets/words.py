@@ -16,9 +16,9 @@ from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.generate import BLOCK
 from warroom.envs.tickets.options import SINGLE
 from warroom.envs.tickets.scenario import TIER_CONFIGS
-from warroom.evals.audit.auroc import auroc, standard_error
 from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents, Interval, exact, interval
 from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.auroc import auroc, standard_error
 from warroom.evals.statistics import mean, share
 
 KIND_BAR, RUN_BAR, SHARED_BAR, ALIKE_BAR = 0.55, 0.01, 0.12, 0.001
