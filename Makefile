@@ -19,7 +19,7 @@ TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --num
 DEMO_MINUTES ?= 3
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo nano test test-fast test-thorough bench audit check lint format golden docs wheel clean
+.PHONY: demo nano ui test test-fast test-thorough bench audit check lint format golden docs wheel clean
 
 demo: .venv/train  ## train an under-trained nano by DAgger, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano-start --method dagger --minutes $(DEMO_MINUTES) --rehearse 0 --out $(DEMO)
@@ -29,7 +29,8 @@ demo: .venv/train  ## train an under-trained nano by DAgger, evaluate it beside 
 nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO
 	recipes/train_nano.sh
 
-test: .venv/dev  ## the suite
+test: .venv/dev  ## the suite; without the npm registry the tests of the page are skipped, and say why
+	-@$(BIN)/python ui/bundle.py
 	$(TEST) -m "not thorough"
 
 test-fast: .venv/dev  ## the suite without its slow tests
@@ -53,10 +54,15 @@ lint: .venv/dev  ## format, lint and types, without tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	MYPY_NUM_WORKERS=2 $(BIN)/mypy
+	$(BIN)/python ui/bundle.py check || [ $$? = 3 ]
+	$(BIN)/python ui/bundle.py test || [ $$? = 3 ]
 
 format: .venv/dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+ui: .venv/dev  ## bundle the page again, after a change of its sources
+	$(BIN)/python ui/bundle.py
 
 golden: .venv/dev  ## rewrite the golden transcripts; read the diff before committing it
 	$(BIN)/python -m pytest tests/test_golden.py --rewrite-golden
@@ -69,20 +75,20 @@ wheel: .venv/dev  ## the wheel in pure Python, and the one of this machine with 
 	WARROOM_COMPILE=1 $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
 clean:
-	rm -rf .venv build dist src/*.egg-info
+	rm -rf .venv build dist src/*.egg-info ui/node_modules src/warroom/view/bundle
 
 .venv/bin/python:
 	@"$(PYTHON)" -c '$(FITS)' || { echo "Warroom needs Python 3.11, 3.12 or 3.13; none was found on the path. Name one: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 
-.venv/train: .venv/bin/python pyproject.toml constraints.txt
+.venv/train: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,train)
 	@touch $@ .venv/plots
 
-.venv/plots: .venv/bin/python pyproject.toml constraints.txt
+.venv/plots: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,plots)
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml constraints.txt
+.venv/dev: .venv/bin/python pyproject.toml constraints.txt setup.py ui/package-lock.json
 	$(call INSTALL,dev)
 	@touch $@ .venv/plots .venv/train

@@ -1,11 +1,17 @@
-"""The wheel is pure Python; with WARROOM_COMPILE=1 most of `sim` becomes machine code, of the same source."""
+"""What pyproject.toml cannot say of the build: the page is bundled first, and some modules may become machine code.
+
+The wheel is pure Python; with WARROOM_COMPILE=1 most of `sim` becomes machine code, of the same source.
+"""
 
 import os
+import runpy
 import tempfile
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
+BUNDLER = Path(__file__).resolve().parent / "ui" / "bundle.py"
 SIM = Path("src/warroom/sim")
 COMPILED = """
     alerts background candidates cast_incident cast_world casting counts effects failing_slices formulas handbook
@@ -33,4 +39,24 @@ def extensions() -> list[Extension]:
         return mypycify(["--config-file", str(config), *paths], multi_file=True, debug_level="0")
 
 
-setup(ext_modules=extensions())
+class BuildWithPage(build_py):
+    """Bundles the page where its sources are. An editable install notes why it could not and goes on; a wheel fails."""
+
+    def run(self) -> None:
+        """Bundles, then collects the files."""
+        if BUNDLER.is_file():
+            self._bundle()
+        super().run()
+
+    def _bundle(self) -> None:
+        bundler = runpy.run_path(str(BUNDLER))
+        try:
+            bundler["ensure"]()
+        except bundler["BundleError"] as error:
+            if not self.editable_mode:
+                raise
+            bundler["MISSING"].parent.mkdir(exist_ok=True)
+            bundler["MISSING"].write_text(f"{error}\n", encoding="utf-8")
+
+
+setup(cmdclass={"build_py": BuildWithPage}, ext_modules=extensions())

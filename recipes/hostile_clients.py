@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -414,37 +415,37 @@ def _look(client: httpx.Client, url: str, session: str) -> str:
 # -- the page ---------------------------------------------------------------------------------------
 
 
+GAME = {
+    "env": "logs", "scenario": None, "tier": "easy", "split": "dev", "index": 0, "mode": "multi",
+    "seats": {"oncall": "person"}, "branch": None, "at": 0,
+}  # fmt: skip
+"""What a new game is asked for by."""
+GAME_ROUTES: dict[str, dict[str, Any]] = {
+    "call": {"after": 0, "tool": "request_more_logs", "arguments": {"service": "all"}},
+    "move": {"until": "end", "pace": 0.0},
+    "stop": {},
+    "nowhere": {},
+}
+
+
 def page(tally: ObservedLaws, rng: random.Random, calls: int) -> None:
-    """Events of the page with values that no widget sends; each that is taken is answered by its end."""
-    with running(tally, "ui", "--port", "0", "--no-open") as server, httpx.Client(timeout=PATIENCE) as client:
+    """Bodies of every kind to every route of the page; the game of somebody else goes on as if nothing were."""
+    with (
+        tempfile.TemporaryDirectory() as games,
+        running(tally, "ui", "--port", "0", "--no-open", "--games", games) as server,
+        httpx.Client(timeout=PATIENCE) as client,
+    ):
         url, _, token = server.address.partition("/?token=")
         client.headers["Authorization"] = f"Bearer {token}"
-        config = client.get(f"{url}/config").json()
-        boxes = {box["id"]: box["props"].get("value") for box in config["components"]}
-        for number in range(calls):
-            event = rng.choice(config["dependencies"])
-            data = [rng.choice(VALUES) if rng.random() < 0.15 else boxes[id] for id in event["inputs"]]
-            body = {"data": data, "fn_index": event["id"], "session_hash": f"v{number % 50}x{number}"}
-            body |= {"trigger_id": None, "event_data": None}
-            if rng.random() < 0.2:
-                body = mixed(rng, body, 0.2)
-            path = rng.choice(["queue/join"] * 8 + ["cancel", "reset", "run/predict", "call/x", "upload"])
+        mine, other = (client.post(f"{url}/api/games", json=GAME).json()["id"] for _ in range(2))
+        before = client.get(f"{url}/api/games/{other}").text
+        for _ in range(calls):
+            route = rng.choice(["", *GAME_ROUTES])
+            body = mixed(rng, GAME_ROUTES.get(route, GAME), 0.3)
+            id = mine if rng.random() < 0.8 else rng.choice(["x", "a" * 16, "..%2f..%2fetc"])
             raw = rng.choice(RAW) if rng.random() < 0.1 else encoded(body)
-            answer = posted(tally, client, f"{url}/gradio_api/{path}", raw)
-            if answer is not None and answer.status_code == 200 and "event_id" in answer.text:
-                _await_end(tally, client, f"{url}/gradio_api/queue/data", str(body["session_hash"]))
-
-
-def _await_end(tally: ObservedLaws, client: httpx.Client, url: str, visitor: str) -> None:
-    try:
-        text = client.get(url, params={"session_hash": visitor}).text
-    except httpx.HTTPError as error:
-        text = repr(error)
-    if "process_completed" in text:
-        tally.answers["event ended"] += 1
-    else:
-        tally.unanswered += 1
-        tally.wrong(f"an event of the page has no end: {text[-200:]}")
+            posted(tally, client, f"{url}/api/games/{id}/{route}" if route else f"{url}/api/games", raw)
+        tally.noticed += client.get(f"{url}/api/games/{other}").text != before
 
 
 # -- a shared incident ------------------------------------------------------------------------------

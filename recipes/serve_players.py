@@ -14,10 +14,12 @@ from typing import Any
 import psutil
 from openenv.core.generic_client import GenericEnvClient
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from warroom.chat import Chat
 from warroom.envs import suite
 from warroom.policies import policy_set
+from warroom.serve.client_protocol import LEAN
 
 HERE = Path(__file__).parent
 WARROOM = (sys.executable, "-m", "warroom", "serve", "--port", "0")
@@ -120,10 +122,12 @@ class ObservedLaws:
     """Answers that are not those of the player's own incident."""
 
 
-def opened(url: str) -> Any:
+def opened(url: str, *protocols: str) -> Any:
     """A socket to an environment."""
-    address = url.replace("http", "ws", 1) + "/ws"
-    return connect(address, compression=None, ping_interval=None, open_timeout=PATIENCE, max_size=None)
+    address, offered = url.replace("http", "ws", 1) + "/ws", [Subprotocol(name) for name in protocols] or None
+    return connect(
+        address, compression=None, ping_interval=None, open_timeout=PATIENCE, max_size=None, subprotocols=offered
+    )
 
 
 async def asked(line: ClientConnection, message: dict[str, Any]) -> Any:
@@ -151,6 +155,19 @@ class Lean:
         assert answer["type"] == "observation", answer
         observation: dict[str, Any] = answer["data"]["observation"]
         return observation
+
+
+class LeanProtocol(Lean):
+    """The same with the lean protocol."""
+
+    def __init__(self, url: str) -> None:
+        self.opening = opened(url, LEAN)
+
+    async def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The observation."""
+        answer: dict[str, Any] = await asked(self.line, message)
+        assert "type" not in answer, answer
+        return answer
 
 
 class OpenEnvs:

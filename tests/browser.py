@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from warroom.view.live.server import BUNDLE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -24,6 +26,12 @@ def executable() -> str | None:
     """A browser of this machine: WARROOM_CHROMIUM, one on the path, or Playwright's own (None: let it look)."""
     named = os.environ.get("WARROOM_CHROMIUM")
     return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def needs_page() -> None:
+    """Skip where the page was not built, which needs the npm registry."""
+    if not (BUNDLE / "app.js").is_file():
+        pytest.skip("the page is not built: run `make ui`")
 
 
 @contextmanager

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 
-def listening() -> socket.socket:
+def listening(port: int = 0) -> socket.socket:
     found = socket.socket()
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind(("127.0.0.1", 0))
+    found.bind(("127.0.0.1", port))
     found.listen(1024)
     return found
 

@@ -74,7 +74,8 @@ def test_messages_with_calls_go_as_calls_in_a_session(env: str) -> None:
 @every_environment
 def test_an_openenv_server_goes_as_a_chat(env: str) -> None:
     pytest.importorskip("openenv")
-    from warroom.serve.environment import IncidentEnvironment, ServerConfig
+    from warroom.serve.environment import IncidentEnvironment
+    from warroom.serve.incidents import ServerConfig
     from warroom.serve.wire import WarroomAction
 
     episode = play(spec_of(env), policy_set(env, "expert"))

@@ -58,11 +58,11 @@ def test_a_whole_installation_works_and_every_model_moves(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_what_is_broken_is_told_and_not_a_traceback(tmp_path: Path) -> None:
-    """A torch without its libraries, a gradio that takes Python down with it, and OpenEnv under both its names."""
+    """A torch without its libraries, a fastmcp that takes Python down with it, and OpenEnv under both its names."""
     site, away = tmp_path / "site", tmp_path / "away"
     away.mkdir()
     library(site, "torch", "raise OSError('libcudart.so.13: cannot open shared object file')")
-    library(site, "gradio", "import os; os._exit(3)")
+    library(site, "fastmcp", "import os; os._exit(3)")
     for name in ("transformers", "trl", "peft", "accelerate", "datasets", "scipy", "matplotlib", "openai"):
         library(site, name, "")  # at once, since these are not what is tried here
     former = site / "openenv_core-0.3.0.dist-info"
@@ -75,7 +75,7 @@ def test_what_is_broken_is_told_and_not_a_traceback(tmp_path: Path) -> None:
     found = diagnosis(done)
     assert done.returncode == 1
     assert found["train"]["state"] == "broken" and "libcudart.so.13" in found["train"]["detail"]
-    assert found["serve"]["state"] == "broken" and "gradio" in found["serve"]["detail"]
+    assert found["serve"]["state"] == "broken" and "fastmcp" in found["serve"]["detail"]
     assert "exit code 3" in found["serve"]["detail"]
     assert found["OpenEnv"]["state"] == "broken" and "overwrite" in found["OpenEnv"]["detail"]
     assert found["nano"]["state"] == "absent" and "torch does not load" in found["nano"]["detail"]

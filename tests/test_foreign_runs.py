@@ -28,7 +28,7 @@ def rename(folder: Path, old: str, new: str) -> None:
         path.write_text(path.read_text().replace(old, json.dumps(new)[1:-1]))
 
 
-@pytest.mark.parametrize("command", ["view", "view --no-scenes", "replay", "export --format messages"])
+@pytest.mark.parametrize("command", ["view", "view --no-replay", "replay", "export --format messages"])
 def test_a_program_that_only_the_record_names_is_not_run(folder: Path, tmp_path: Path, command: str) -> None:
     program, ran = folder / "evil.py", tmp_path / "ran"
     program.write_text(f"import pathlib; pathlib.Path({str(ran)!r}).touch()\n")

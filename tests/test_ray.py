@@ -77,10 +77,12 @@ def whole(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "run" / EPISODES).read_bytes()
 
 
-def played(plan: Plan, folder: Path, watch: Watch, resume: bool = False) -> bytes:
+def played(
+    plan: Plan, folder: Path, watch: Watch, resume: bool = False, options: ClusterOptions | None = None
+) -> bytes:
     """What the cluster writes; `watch` is told of every episode."""
     with (
-        ray_engine(plan, ClusterOptions(), None, print) as engine,
+        ray_engine(plan, options or ClusterOptions(), None, print) as engine,
         open_run(folder, evaluation_record(plan, "test"), resume) as written,
     ):
         assert not play_plan(plan, written, None, watch, engine=engine)
@@ -101,6 +103,18 @@ def test_workers_that_are_killed_lose_nothing_and_write_nothing_twice(plan: Plan
     while workers() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not workers()
+
+
+def test_workers_that_ask_for_half_a_gpu_are_two_on_a_machine_that_has_one(
+    cluster: cluster_utils.Cluster, plan: Plan, whole: bytes, tmp_path: Path
+) -> None:
+    machine, seen = cluster.add_node(num_cpus=4, num_gpus=1), set[int]()
+    try:
+        options = ClusterOptions(gpus_per_worker=0.5)
+        assert played(plan, tmp_path / "run", lambda count: seen.add(len(workers())), options=options) == whole
+    finally:
+        cluster.remove_node(machine)
+    assert max(seen) == 2
 
 
 def test_ctrl_c_keeps_what_was_under_way_and_the_run_is_resumed_to_the_same_bytes(
@@ -240,3 +254,18 @@ def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_t
         peer.close()
     written = [(tmp_path / name / EPISODES).read_bytes() for name in ("run", "local")]
     assert written[0] == written[1]
+
+
+# The last one: the cluster takes half a minute to notice, and until then refuses to begin anything on that machine.
+def test_a_machine_that_is_lost_costs_its_chunks_alone(
+    cluster: cluster_utils.Cluster, plan: Plan, whole: bytes, tmp_path: Path
+) -> None:
+    machine, lost = cluster.add_node(num_cpus=1), list[int]()
+
+    def watch(count: int) -> None:
+        if not lost and len(playing := workers()) == 3:
+            cluster.remove_node(machine, allow_graceful=False)
+            lost.append(len(playing) - len(workers()))
+
+    assert played(plan, tmp_path / "run", watch) == whole
+    assert lost == [1]

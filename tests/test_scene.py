@@ -2,7 +2,6 @@
 
 import json
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from cases import some_of
 from test_recorded import FAULTS, shelve
 from warroom.core.env import Env
-from warroom.core.scene import STATES, Edge, Node, Scene
+from warroom.core.scene import STATES, Edge, Scene
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
 from warroom.envs import episode_spec, make
@@ -22,7 +21,6 @@ from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.sim.recording import Label
 from warroom.view.debrief import debrief
-from warroom.view.graph import MARGIN, NODE_HEIGHT, NODE_WIDTH, layout, svg
 
 STRUCTURE = set(
     """
@@ -260,61 +258,3 @@ def test_the_debrief_holds_the_oracles_own_play() -> None:
     told = debrief(env)
     best = play(episode_spec("logs/single_crash", "easy", env.seed), policy_set("logs", "oracle"))
     assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
-
-
-# -- the graph ------------------------------------------------------------------------------------------
-
-
-def scene_of(*edges: str, alone: str = "") -> Scene:
-    names = dict.fromkeys([*"".join(edges).replace(">", ""), *alone])
-    return Scene("", tuple(Node(n, "service") for n in names), tuple(Edge(*edge.split(">")) for edge in edges))
-
-
-def test_callers_stand_above_callees() -> None:
-    env = make("logs/single_crash", "hard", 7, topology="drawn:30")
-    scene = env.scene()
-    at = layout(scene).at
-    assert all(at[source][1] < at[target][1] for source, target, _ in scene.edges)
-
-
-@pytest.mark.parametrize("width", [320, 720])
-def test_nodes_never_overlap_and_stay_within_the_drawing(width: int) -> None:
-    scene = make("logs/single_crash", "hard", 7, topology="drawn:30").scene()
-    places = layout(scene, width)
-    boxes = list(places.at.values())
-    assert places.width <= width and len(boxes) == len(scene.nodes)
-    for k, (x, y) in enumerate(boxes):
-        assert x - NODE_WIDTH / 2 + 0.01 >= MARGIN and x + NODE_WIDTH / 2 <= places.width - MARGIN + 1
-        assert y + NODE_HEIGHT <= places.height
-        assert all(abs(x - a) >= NODE_WIDTH or abs(y - b) >= NODE_HEIGHT for a, b in boxes[k + 1 :])
-
-
-def test_circles_lone_nodes_and_nothing_at_all_can_be_drawn() -> None:
-    for scene in (scene_of("a>b", "b>c", "c>a", "c>c", alone="xyz"), scene_of(alone="a"), Scene("")):
-        assert len(ET.fromstring(svg(scene)).findall(".//*[@data-name]")) == len(scene.nodes)
-
-
-def test_few_links_cross() -> None:
-    scene = scene_of("g>a", "g>b", "g>c", "a>z", "b>y", "c>x")
-    at = layout(scene).at
-    order = [sorted(names, key=lambda name: at[name][0]) for names in ("abc", "xyz")]
-    assert order[1] == [{"a": "z", "b": "y", "c": "x"}[name] for name in order[0]]
-
-
-def test_a_state_is_told_in_words_and_sign_and_names_are_never_markup() -> None:
-    bad = "<script>x</script>&'\""
-    ET.fromstring(svg(Scene("", (Node("a\x00\ud800", "article", facts=(("title", "\x1b[2J"),), mark="\x07"),))))
-    scene = Scene("", (Node(bad, "service", "critical", (("errors", bad),), "root cause"), Node("b", "strange")))
-    root = ET.fromstring(svg(scene))
-    assert [element.get("data-name") for element in root.findall(".//*[@data-name]")] == [bad, "b"]
-    texts = [element.text or "" for element in root.iter()]
-    assert {"critical", "✕", "root cause", "?"} <= set(texts) and not root.findall(".//{*}script")
-
-
-def test_nodes_stay_where_they_were() -> None:
-    games = watched("fleet/cascade", "easy", "expert", {})
-    env = next(games)
-    places = layout(env.scene())
-    later = [svg(env.scene(), places=places) for env in games]
-    found = {re.findall(r'data-name="gateway" transform="(.*?)"', picture)[0] for picture in later}
-    assert len(found) == 1

@@ -19,7 +19,7 @@ pytest.importorskip("openenv")
 
 import httpx
 
-from browser import open_page
+from browser import needs_page, open_page
 from command import refused
 from live import running
 from llm_peer import Peer, calls
@@ -269,11 +269,12 @@ def peer(models: Peer) -> Peer:
 
 
 @pytest.fixture(scope="module")
-def ui_address(models: Peer) -> Iterator[str]:
+def ui_address(models: Peer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address that `warroom ui` prints, with the token in it; at Ctrl-C it ends and says no more than its usage."""
-    pytest.importorskip("gradio")
-    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open", "--base-url", models.url]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    needs_page()
+    games = str(tmp_path_factory.mktemp("games"))
+    command = [sys.executable, "-m", "warroom", "ui", "--port", "0", "--no-open", "--games", games]
+    with subprocess.Popen([*command, "--base-url", models.url], stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             line = process.stderr.readline()
@@ -288,30 +289,27 @@ def ui_address(models: Peer) -> Iterator[str]:
             process.kill()
 
 
-def joined(browser: httpx.Client, url: str, event: str, values: dict[str, object], headers: dict[str, str]) -> int:
-    """Send an event of the page, by the id of the button that is pressed, and wait for its end."""
-    page = browser.get(f"{url}/config").json()
-    boxes = {box["id"]: box["props"] for box in page["components"]}
-    (found,) = [one for one in page["dependencies"] if boxes.get(one["targets"][0][0], {}).get("elem_id") == event]
-    data = [values.get(boxes[id].get("elem_id", ""), boxes[id].get("value")) for id in found["inputs"]]
-    body = {"data": data, "fn_index": found["id"], "session_hash": "visitor"}
-    status: int = browser.post(f"{url}/gradio_api/queue/join", json=body, headers=headers).status_code
-    if status == 200:
-        assert "process_completed" in browser.get(f"{url}/gradio_api/queue/data?session_hash=visitor").text
-    return status
+SEATS = dict.fromkeys(("sre", "oversight", "developer", "manager"), "llm:expensive")
+EXPENSIVE = {
+    "env": "fleet", "scenario": None, "tier": "easy", "split": "dev", "index": 0, "seats": SEATS,
+}  # fmt: skip
+"""A game in which each call costs the operator money."""
 
 
 @pytest.mark.slow
 def test_only_the_page_itself_spends_the_operators_money(peer: Peer, ui_address: str) -> None:
-    choice: dict[str, object] = {f"wr-seat-{number}": "llm:expensive" for number in range(4)}
     with httpx.Client(follow_redirects=True, timeout=60) as browser:
         url = ui_address.partition("/?")[0]
         browser.get(ui_address)  # who looks at the page has its cookie, which a browser sends along
         for headers in HOSTILE:
-            for event in ("wr-start", "wr-run"):
-                assert joined(browser, url, event, choice, headers) in (403, 421)
+            assert browser.post(f"{url}/api/games", json=EXPENSIVE, headers=headers).status_code in (403, 421)
         assert peer.asked == []
-        assert [joined(browser, url, event, choice, {}) for event in ("wr-start", "wr-call")] == [200, 200]
+        game = browser.post(f"{url}/api/games", json=EXPENSIVE)
+        assert game.status_code == 201
+        move = f"{url}/api/games/{game.json()['id']}/move"
+        for headers in HOSTILE:
+            assert browser.post(move, json={"until": "call"}, headers=headers).status_code in (403, 421)
+        assert browser.post(move, json={"until": "call"}).status_code == 200
         assert peer.asked
 
 
@@ -320,18 +318,19 @@ def test_the_page_of_this_machine_wants_the_token_that_it_prints(ui_address: str
     with httpx.Client(follow_redirects=True) as browser:
         url, _, token = ui_address.partition("/?token=")
         assert len(token) > 40
-        assert httpx.get(url).status_code == httpx.get(f"{url}/config").status_code == 401
-        assert "gradio_config" in browser.get(ui_address).text and token not in str(browser.get(ui_address).url)
-        assert browser.get(f"{url}/config").status_code == 200
+        assert {httpx.get(f"{url}/{path}").status_code for path in ("", "app.js", "api/options")} == {401}
+        page = browser.get(ui_address)
+        assert "app.js" in page.text and token not in str(page.url) + page.text
+        assert browser.get(f"{url}/api/options").status_code == 200
 
 
 # -- a real browser ---------------------------------------------------------------------------------
 
 ATTACKS = """async (target) => {
-  const event = JSON.stringify({data: [], fn_index: 4, session_hash: "attacker"});
+  const wish = JSON.stringify(%s);
   const create = JSON.stringify({jsonrpc: "2.0", id: 1, method: "openenv/session/create", params: {}});
   const done = [];
-  for (const [path, body] of [["/gradio_api/queue/join", event], ["/mcp", create], ["/logs/mcp", create]])
+  for (const [path, body] of [["/api/games", wish], ["/mcp", create], ["/logs/mcp", create]])
     for (const [mode, kind] of [["no-cors", "text/plain"], ["cors", "application/json"], ["cors", "text/plain"]])
       done.push(await fetch(target + path, {method: "POST", mode, body, credentials: "include",
         headers: {"Content-Type": kind}}).then(a => a.type === "opaque" ? "opaque" : a.status, () => "blocked"));
@@ -340,7 +339,7 @@ ATTACKS = """async (target) => {
     socket.onopen = () => tell("open"); socket.onerror = () => tell("blocked");
   }));
   return done;
-}"""
+}""".replace("%s", json.dumps(EXPENSIVE))
 
 
 @contextmanager

@@ -26,8 +26,9 @@ from cases import some_of
 from live import running
 from warroom.serve.app import ServeOptions, application
 from warroom.serve.client import Client
-from warroom.serve.environment import IncidentEnvironment, ServerConfig
+from warroom.serve.environment import IncidentEnvironment
 from warroom.serve.guard import MAX_BYTES
+from warroom.serve.incidents import ServerConfig
 from warroom.serve.wire import WarroomAction
 
 ENVS = ("fleet", "logs")

@@ -16,6 +16,7 @@ from openenv.validation.providers import ProviderError
 from space_checks import CHECKS, ServerUnderTest, oracle_actions, play, run_checks, subject
 from space_process import SubprocessProvider, command_of
 
+from browser import needs_page
 from cases import some_of
 from live import running
 from warroom.envs import environments
@@ -55,7 +56,11 @@ def test_every_space_passes_static_validation(spaces: Path, env: str) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of OpenEnv's own client
 @pytest.mark.parametrize("env", ["fleet"])  # recipes/validate_spaces.py checks all of them
-def test_every_space_passes_what_openenv_checks_at_run_time(spaces: Path, env: str) -> None:
+def test_every_space_passes_what_openenv_checks_at_run_time(
+    spaces: Path, env: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needs_page()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     report = run_validation(spaces / env, max_level=Level.RUNTIME, provider=SubprocessProvider())
     found = {result.check_id: result.status.value for result in report.results}
     assert {id for id, status in found.items() if status == "pass"} == IMPLEMENTED

@@ -29,6 +29,7 @@ from fastmcp.client.transports import StdioTransport
 from command import refused
 from live import listening
 from warroom.chat import Chat
+from warroom.cli.joining import seat_for_page
 from warroom.policies import PolicySet, policy_set
 from warroom.runs import read_episodes, read_record
 from warroom.serve import shared_server
@@ -48,6 +49,10 @@ from warroom.serve.shared import (
     reply_from,
 )
 from warroom.serve.shared_client import SharedSeat
+from warroom.view.live.form import Slip
+from warroom.view.live.game import Moved
+from warroom.view.live.hosted import HostedGame
+from warroom.view.live.messages import GameView, Phase
 
 SPEC = "fleet/cascade@easy#dev:1"
 SEATS = ("sre", "oversight", "developer", "manager")
@@ -328,6 +333,34 @@ def test_an_error_of_a_teammate_stops_the_incident_is_told_to_all_and_raised() -
 
 
 # -- strangers -----------------------------------------------------------------------------------------------
+
+
+def test_a_person_on_the_page_plays_a_shared_seat_to_the_end_and_hears_of_slips_and_of_the_others() -> None:
+    shared = incident("sre", spec="fleet/cascade@easy#dev:1")
+    with hosting(shared) as host:
+        with pytest.raises(ValueError, match="no incident here has this join code"):
+            seat_for_page(host.url, "AAAA-AAAA-AAAA-AAAA", "sre")
+        game = HostedGame("x", seat_for_page(host.url, shared.code, "sre"))
+        _until(game, Phase.PERSON)
+        with pytest.raises(Slip) as slip:
+            game.submit(0, "metrics", {"service": "nowhere"})
+        assert list(slip.value.fields) == ["service"] and game.view().calls == 0
+        while (view := _until(game, Phase.PERSON, Phase.OVER)).phase is Phase.PERSON:
+            assert view.viewer == "sre" and view.seat is not None and view.seat.text
+            game.submit(view.calls, "wait", {})
+            with pytest.raises(Moved):
+                game.submit(view.calls, "wait", {})
+        assert [entry.tool for entry in view.log] == ["wait"] * view.calls
+        assert all(entry.result for entry in view.log)
+        assert view.result is not None and view.result.score is not None
+
+
+def _until(game: HostedGame, *phases: Phase) -> GameView:
+    end = time.monotonic() + SOON
+    while (view := game.view()).phase not in phases:
+        assert time.monotonic() < end, view.phase
+        time.sleep(0.01)
+    return view
 
 
 @pytest.mark.slow

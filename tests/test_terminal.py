@@ -76,6 +76,29 @@ def test_an_environment_without_scenes_of_its_own_shows_what_the_seat_is_shown()
     assert "looks ill <&> to oversight" in seen("tiny/rogue")[0]
 
 
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 40)])
+def test_whoever_is_guilty_is_named_in_full_on_any_screen(width: int, height: int) -> None:
+    env = make("fleet/autoscaler_cost_cut", "hard", 2)
+    wrong = next(section for section in env.scene().sections if section.title == "what is wrong")
+    shown = text_of(LiveDisplay(screen(width, height), 0.0).picture(env), width, height)
+    words = " ".join(re.sub("[│┆╭╮╰╯─]", " ", shown).split())
+    for line in wrong.lines:
+        if "in force" in line or "is a rogue" in line:
+            assert line in words or (width > 100 and line.split()[-1] in words), "columns stand side by side"
+
+
+def test_who_is_not_well_stands_first_and_the_worst_before_the_others() -> None:
+    nodes = [Node("g", "gateway", "degraded"), Node("a", "service", "healthy"), Node("b", "service", "critical")]
+    lines = tree(Scene("", tuple(nodes), (Edge("g", "a"), Edge("a", "b"))))
+    assert [line.split(":")[0] for line in lines] == ["✕ b", "! g", "✓ a"]
+
+
+def test_the_verdict_line_is_the_first_that_is_said_after_the_end() -> None:
+    episode = play(episode_spec("fleet/autoscaler_cost_cut", "easy", 7), policy_set("fleet", "heuristic"))
+    told = text_of(closing_view(episode, verdict="Lost at turn 6: ..."), 80, 24)
+    assert told.split()[:5] == ["Lost", "at", "turn", "6:", "..."]
+
+
 def test_who_is_called_stands_below_the_first_who_calls_and_nobody_twice() -> None:
     nodes = tuple(Node(name, "service", "healthy") for name in "gab")
     lines = tree(Scene("", nodes, (Edge("g", "a"), Edge("g", "b"), Edge("a", "b"), Edge("b", "g"))))

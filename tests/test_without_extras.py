@@ -19,7 +19,6 @@ EXTRAS = (
     "openai",
     "fastapi",
     "uvicorn",
-    "gradio",
     "fastmcp",
     "mcp",
     "openenv",
@@ -55,7 +54,7 @@ NEEDING = {
     "eval --policies nano --out run": TRAIN,
     "play fleet/cascade --policy llm:x": "openai is not installed; run: pip install 'warroom[llm]'",
     "serve": "fastapi is not installed; run: pip install 'warroom[serve]'",
-    "ui --port 0": "gradio is not installed; run: pip install 'warroom[serve]'",
+    "ui --port 0": "uvicorn is not installed; run: pip install 'warroom[serve]'",
     "mcp": "mcp is not installed; run: pip install 'warroom[serve]'",
 }
 HELPED = ("train", "jobs", "serve", "ui", "mcp")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from warroom.policies import checkpoint
     from warroom.policies.llm import client as llm_client
     from warroom.policies.llm import preflight as llm_preflight
-    from warroom.serve import guard, mcp, remote, shared_client, shared_server
+    from warroom.serve import guard, mcp, remote, router, shared_client, shared_server
     from warroom.train import callbacks, grpo, ray_rollouts, runner, warmstart
-    from warroom.view.ui import server as ui_server
+    from warroom.view.live import serving as live_server
 else:
     http_server = LateModule("warroom.cli.http_server", extra="serve")
     page = LateModule("warroom.cli.page", extra="serve")
@@ -50,6 +50,7 @@ else:
     guard = LateModule("warroom.serve.guard", extra="serve")
     mcp = LateModule("warroom.serve.mcp", extra="serve")
     remote = LateModule("warroom.serve.remote", extra="serve")
+    router = LateModule("warroom.serve.router", extra="serve")
     shared_client = LateModule("warroom.serve.shared_client", extra="serve")
     shared_server = LateModule("warroom.serve.shared_server", extra="serve")
     callbacks = LateModule("warroom.train.callbacks", extra="train")
@@ -57,4 +58,4 @@ else:
     ray_rollouts = LateModule("warroom.train.ray_rollouts")
     runner = LateModule("warroom.train.runner", extra="train")
     warmstart = LateModule("warroom.train.warmstart", extra="train")
-    ui_server = LateModule("warroom.view.ui.server", extra="serve")
+    live_server = LateModule("warroom.view.live.serving", extra="serve")

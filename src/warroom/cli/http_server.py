@@ -1,65 +1,92 @@
-"""The HTTP server behind `warroom serve`: uvicorn, with one worker or several, and the page where it is asked for."""
+"""The HTTP server behind `warroom serve`: uvicorn in this process, or a router and numbered workers."""
 
 import contextlib
+import logging.config
 import os
 import socket
 import sys
+import tempfile
+from pathlib import Path
 
 from fastapi import FastAPI
-from uvicorn import Config, Server
-from uvicorn.supervisors import Multiprocess
+from uvicorn import Config
 
 from warroom.cli import heavy
 from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
-from warroom.serve.app import OPTIONS_VARIABLE, PING, settings, worker
+from warroom.core.checks import check_choice
+from warroom.serve.app import OPTIONS_VARIABLE, application, freeze, settings
 from warroom.serve.app import ServeOptions as ServeOptions
-from warroom.serve.guard import MAX_BYTES
+from warroom.serve.logs import LOG_FORMATS, log, log_config
+from warroom.serve.metrics import FOLDER_VARIABLE, STARTS, WORKERS
+from warroom.serve.protocol import MeteredServer, http_options
 
 with contextlib.suppress(ImportError):  # Windows has no such limit
     import resource
 
 SPARE = 256
 """Open files that a server needs besides its sessions."""
+_log = logging.getLogger("warroom.serve")
 
 
-def serve(serving: ServeOptions, port: int, workers: int, page: bool) -> None:
-    """Serve until Ctrl-C; a `ValueError` says which option cannot be."""
+def serve(
+    serving: ServeOptions, port: int, workers: int, *, page: bool, log_format: str, games: Path | None = None
+) -> None:
+    """Serve until Ctrl-C; a `ValueError` says which option cannot be. `games` is the folder of the page's games."""
+    if workers > 1 and sys.platform == "win32":
+        raise ValueError(f"Windows hands no connections to other processes: --workers must be 1, got {workers}")
+    check_choice("--log-format", log_format, LOG_FORMATS)
     serving.check()
+    logging.config.dictConfig(log_config(log_format))
     listening = listen(serving.access.host, port)
-    listening.set_inheritable(True)  # workers answer it too
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
     os.environ[OPTIONS_VARIABLE] = settings(serving)
-    app = worker(heavy.page.page_for(serving)) if page else None
-    say(f"serving {', '.join(serving.names)} at {address(listening)}; stop with Ctrl-C", "green")
-    if serving.hold_out.salt is not None:
-        say(f"incidents are drawn under the salt of commitment {serving.hold_out.salt.commitment}")
+    app = None
+    if workers == 1:
+        app = application(serving, heavy.page.page_for(serving, games) if page else None)
+        freeze()
+    _say_what_is_served(serving, address(listening), log_format)
+    if app is None:
+        _serve_by_workers(serving, listening, workers, log_format)
+    else:
+        _serve_here(app, listening, page, log_format)
+
+
+def _say_what_is_served(serving: ServeOptions, url: str, log_format: str) -> None:
+    salt = serving.hold_out.salt
+    if log_format == "json":
+        level = logging.WARNING if serving.debug_truth else logging.INFO
+        log(
+            _log, level, "serving", environments=serving.names, url=url, reveals_truth=serving.debug_truth,
+            salt_commitment=None if salt is None else salt.commitment,
+        )  # fmt: skip
+        return
+    say(f"serving {', '.join(serving.names)} at {url}; stop with Ctrl-C", "green")
+    if salt is not None:
+        say(f"incidents are drawn under the salt of commitment {salt.commitment}")
     if serving.debug_truth:
         say("observations include the ground truth: results of this server are invalid", "yellow")
-    config = Config(
-        app or "warroom.serve.app:worker",
-        factory=app is None,
-        workers=workers,
-        log_level="warning",
-        ws_max_size=MAX_BYTES,
-        ws_ping_interval=PING[0],
-        ws_ping_timeout=PING[1],
-        ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not
-        timeout_graceful_shutdown=5,
-        backlog=BACKLOG,
-    )
-    _run(config, listening, app)
 
 
-def _run(config: Config, listening: socket.socket, paged: FastAPI | None) -> None:
-    """Serve until Ctrl-C; `paged` is the application if it has a page, which is told that it ends."""
+def _serve_here(app: FastAPI, listening: socket.socket, page: bool, log_format: str) -> None:
+    """Serve in this process; an application with a page is told that it ends."""
+    config = Config(app, **http_options(), backlog=BACKLOG, log_config=log_config(log_format))
+    STARTS.inc()
+    WORKERS.set(1)
     with contextlib.suppress(KeyboardInterrupt):
-        if config.workers > 1:
-            Multiprocess(config, sockets=[listening]).run()
-        elif paged is not None:
-            heavy.ui_server.UiServer(config, paged, ready=lambda: None).run(sockets=[listening])
+        if page:
+            heavy.live_server.PageServer(config, app.state.site).run(sockets=[listening])
         else:
-            Server(config).run(sockets=[listening])
+            MeteredServer(config).run(sockets=[listening])
+
+
+def _serve_by_workers(serving: ServeOptions, listening: socket.socket, workers: int, log_format: str) -> None:
+    connections = serving.max_sessions * len(serving.names) + SPARE
+    with tempfile.TemporaryDirectory(prefix="warroom-metrics-") as folder:
+        os.environ[FOLDER_VARIABLE] = folder
+        options = heavy.router.RouterOptions(workers, connections, log_format, folder)
+        if not heavy.router.serve(options, listening):
+            raise SystemExit(1)
 
 
 def _allow_files(wanted: int) -> None:

@@ -13,6 +13,7 @@ from warroom.core.types import Brief, Message, ToolCall
 from warroom.policies.human import Human
 from warroom.serve.client_protocol import ServerTimeout, ServerUnreachable
 from warroom.serve.shared import FINAL, HOST_URL, MAX_WAIT, Joined, SeatReply, SeatState
+from warroom.view.live.hosted import News, TakenSeat
 
 if TYPE_CHECKING:
     from warroom.serve.shared_client import SharedSeat
@@ -45,6 +46,43 @@ def joined_seat(
             yield taken
     except (ServerUnreachable, ServerTimeout) as error:
         raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
+
+
+class PageSeat:
+    """A seat at a host, as the page takes it."""
+
+    def __init__(self, remote: "SharedSeat") -> None:
+        joined, self._remote = remote.joined, remote
+        tools = [
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in joined.tools
+        ]
+        self.taken = TakenSeat(joined.env, joined.seat, joined.brief, tools, joined.acts)
+
+    def news(self, seconds: float) -> News:
+        """What is new; waits so long for the seat's turn or the end."""
+        return _news(self._remote.news(seconds))
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> News:
+        """Make the seat's call."""
+        return _news(self._remote.call(name, arguments))
+
+    def leave(self) -> None:
+        """Give the seat back."""
+        self._remote.leave()
+
+
+def seat_for_page(url: str, code: str, seat: str) -> PageSeat:
+    """Take a seat for the page; a `ValueError` says why it cannot be had."""
+    address = url or HOST_URL
+    try:
+        return PageSeat(heavy.shared_client.SharedSeat(address, code, seat))
+    except (ServerUnreachable, ServerTimeout) as error:
+        raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
+
+
+def _news(reply: SeatReply) -> News:
+    missing = () if reply.state in FINAL else reply.missing
+    return News(reply.state, reply.texts, reply.turn, reply.budget, reply.acting, missing, reply.note, reply.score)
 
 
 def changed(**options: tuple[object, object]) -> dict[str, object]:

@@ -23,6 +23,12 @@ SessionsPerClient = Annotated[
         min=1, help="Open sessions per client. Default: unlimited on this machine, else a quarter of --max-sessions."
     ),
 ]
+GamesFolder = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Folder that keeps the games of the page. Default: ~/.local/state/warroom/games."
+    ),
+]
 Tiers = Annotated[str, typer.Option(help="Tiers, comma-separated.")]
 Seeds = Annotated[str, typer.Option(help="Incidents of the split: a count (5), a list (0,3,7) or a range (10-19).")]
 Suite = Annotated[str, typer.Option(help="Suite of scenarios; see `warroom list`.")]

@@ -1,26 +1,32 @@
 """The page of `warroom ui` mounted on a server of environments."""
 
+from pathlib import Path
+
 from fastapi import FastAPI
 
 from warroom.serve.app import Mount, ServeOptions
-from warroom.view.ui import server
-from warroom.view.ui.lobby import MAX_VISITORS, Lobby
-from warroom.view.ui.policy_choice import AllowedPolicies
+from warroom.view.live.games import Games
+from warroom.view.live.journal import Journal, usual_folder
+from warroom.view.live.seating import AllowedPolicies
+from warroom.view.live.server import LiveSite, application
+
+HUB = "'self' https://huggingface.co"
+"""Sites that show the page of a public server within theirs, as the Hub does with a Space."""
 
 
-def page_for(serving: ServeOptions) -> Mount:
+def page_for(serving: ServeOptions, games: Path | None = None) -> Mount:
     """Mounts the page of `warroom ui` beside what is served.
 
-    It offers what is served and no more, takes as many visitors as an environment takes sessions, and nobody can name
-    a model that is not on its list.
+    It offers what is served and no more, and nobody can name a model that is not on its list. Games are kept in the
+    folder `games`, by default the user's.
     """
 
     def mount(app: FastAPI, path: str) -> None:
-        server.mounted(
-            app,
-            path,
-            AllowedPolicies(allow_typed_models=False, envs=serving.names),
-            Lobby(max_visitors=min(MAX_VISITORS, serving.max_sessions)),
+        allowed = AllowedPolicies(allow_typed_models=False, envs=serving.names)
+        site = LiveSite(
+            Games(Journal(games or usual_folder()), allowed), frames=HUB if serving.access.public else "'none'"
         )
+        app.mount(path, application(site))
+        app.state.site = site
 
     return mount

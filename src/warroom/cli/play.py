@@ -17,6 +17,7 @@ from warroom.policies.llm import ApiOptions
 from warroom.policies.names import policies_in
 from warroom.rollout import play
 from warroom.view.debrief import debrief
+from warroom.view.story import episode_story
 from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
 
 
@@ -77,4 +78,5 @@ def play_command(
             with open_display(screen, is_interactive(), pause) as watcher:
                 episode = play(spec, seating.policy_set, watcher.on_step)
         assert seating.env is not None
-        screen.print(closing_view(episode, debrief(seating.env)))
+        verdict = episode_story(episode).episode.truth
+        screen.print(closing_view(episode, debrief(seating.env), verdict.verdict.full if verdict else ""))

@@ -1,5 +1,6 @@
 """`warroom serve`."""
 
+import os
 from collections.abc import Mapping
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
-from warroom.cli.options import ListenHost, ListenPort, SaltFile, SessionsPerClient
+from warroom.cli.options import GamesFolder, ListenHost, ListenPort, SaltFile, SessionsPerClient
 
 
 @with_access
@@ -33,6 +34,13 @@ def serve_command(
         bool,
         typer.Option("--page", help="Also serve the page of `warroom ui` at /web. Needs --workers 1."),
     ] = False,
+    games: GamesFolder = None,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            help="text: warnings, for people. json: one object a line for programs, the end of every session included.",
+        ),
+    ] = "text",
     debug_truth: Annotated[
         bool,
         typer.Option(
@@ -51,10 +59,14 @@ def serve_command(
     if page and workers > 1:
         raise ValueError(f"--page needs --workers 1, got {workers}: the page keeps its sessions in one process")
     access = access_of(host, allowed)
+    if page:
+        os.environ["ENABLE_WEB_INTERFACE"] = "false"  # OpenEnv's own page, whose library loads for seconds
     serving = heavy.http_server.ServeOptions(
         env, max_sessions, team, debug_truth, tasks_only, None if salt_file is None else str(salt_file), access,
         max_sessions_per_client,
     )  # fmt: skip
     if page and (tasks_only, salt_file) != (None, None):
-        raise ValueError("--page shows spectators the truth of any incident: leave it out where incidents are held out")
-    heavy.http_server.serve(serving, port, workers, page)
+        raise ValueError("--page tells the truth of a finished incident: leave it out where incidents are held out")
+    if games is not None and not page:
+        raise ValueError("--games is the folder of the page's games: add --page, or leave it out")
+    heavy.http_server.serve(serving, port, workers, page=page, games=games, log_format=log_format)

@@ -3,6 +3,7 @@
 import sys
 import webbrowser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,12 +11,17 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
+from warroom.cli.joining import seat_for_page
 from warroom.cli.listening import address, listen
-from warroom.cli.options import ListenHost, ListenPort
+from warroom.cli.options import GamesFolder, ListenHost, ListenPort
 from warroom.cli.output import say
+from warroom.cli.progress import progress
 from warroom.core.words import split_list
 from warroom.policies.llm import ApiOptions, is_llm
-from warroom.view.ui.policy_choice import AllowedPolicies
+from warroom.view.live.games import Games
+from warroom.view.live.journal import Journal, usual_folder
+from warroom.view.live.seating import AllowedPolicies
+from warroom.view.run_data import RunData
 
 PORT = 7860
 
@@ -33,12 +39,17 @@ def ui_command(
         str | None,
         typer.Option(help="Policies to choose from, comma-separated. Default: all scripts and the shipped models."),
     ] = None,
+    games: GamesFolder = None,
+    runs: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Run folder whose episodes the page shows as well.")
+    ] = None,
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
-    Choose who plays, step or run, go back in time, and see the ground truth at the end. The printed address
-    contains a token: anyone who has it can use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only
-    where the server listens on this machine alone; otherwise they choose from --policies.
+    Choose who plays, watch call by call or take a seat, branch off at any call, and read the debrief at the end. Every
+    game has an address of its own, which survives a restart of this command. The printed address contains a token:
+    anyone who has it can use the page. Visitors may enter models (hf:FOLDER, llm:MODEL) only where the server listens
+    on this machine alone; otherwise they choose from --policies.
 
     Example: warroom ui --policies expert,heuristic,nano
     """
@@ -48,12 +59,12 @@ def ui_command(
     served = [name for name in names or () if is_llm(name)]
     if api is not None and names is not None and not served:
         raise ValueError("options for llm:MODEL were given, but --policies has no such policy")
-
     if access.public and (api is not None or served):
         raise ValueError("a public page takes no API key and no llm:MODEL: visitors would spend your money")
 
+    run = None if runs is None else _loaded(runs)
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
-        page = heavy.ui_server
+        page = heavy.live_server
 
         def ready() -> None:
             place = f"{address(bound)}/?token={access.token}" if access.token else address(bound)
@@ -62,4 +73,13 @@ def ui_command(
                 webbrowser.open(place)
 
         typed = access.is_loopback and not access.public
-        page.serve(bound, AllowedPolicies(names, typed, client), ready, heavy.guard.guard(access))
+        kept = Games(Journal(games or usual_folder()), AllowedPolicies(names, typed, client))
+        page.serve(bound, page.LiveSite(kept, run, seat_for_page if typed else None), ready, heavy.guard.guard(access))
+
+
+def _loaded(folder: Path) -> RunData:
+    """The run, with the stories of its episodes: they are worked out once, and kept in the folder."""
+    run = RunData.open(folder)
+    with progress("reading", len(run.ids)) as done:
+        run.load(done)
+    return run

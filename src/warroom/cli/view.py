@@ -16,8 +16,8 @@ from warroom.core.words import split_list
 from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
 from warroom.runs import REMEDY, VIEWER, read_record, write_text
-from warroom.view.viewer import viewer_page
-from warroom.view.viewer_data import EpisodeFilter, RunEpisodes, read_run_episodes
+from warroom.view.page_file import page_text
+from warroom.view.run_data import EpisodeFilter, RunData, RunEpisodes, read_run_episodes
 
 NOT_WRITTEN = f"no page was written: {REMEDY}, or choose another --out"
 MANY = 2_000
@@ -39,9 +39,12 @@ def view_command(
     policy: Policies = None,
     tier: Tiers = None,
     scenario: Scenarios = None,
-    scenes: Annotated[
+    replay: Annotated[
         bool,
-        typer.Option("--scenes/--no-scenes", help="Replay episodes to show the true state in every turn. Default: on."),
+        typer.Option(
+            "--replay/--no-replay",
+            help="Play episodes again for values, series and who knew what; kept in the run folder. Default: on.",
+        ),
     ] = True,
     salt_file: SaltFile = None,
     scenario_file: ScenarioFiles = None,
@@ -58,8 +61,9 @@ def view_command(
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
     path = _path(out or run / _usual_name(run_b))
-    with progress("packing", count) as done:
-        page = viewer_page(sources, scenes, done, page_folder=path.parent)
+    data = RunData(sources, replay=replay, page_folder=path.parent)
+    with progress("telling", count) as done:
+        page = page_text(data, done)
     write_text(path, page, NOT_WRITTEN)
     if path == run / _usual_name(None):
         link_viewer(run)

@@ -98,6 +98,10 @@ class Env(ABC):
         """Once the incident is over: what would have been, in sentences for a person; empty where nothing is known."""
         return ()
 
+    def best_total(self) -> float | None:
+        """Points in the end of one who is told the truth now and plays on from here; None where nobody knows them."""
+        return self.total if self.done else None
+
     def make_brief(self, seat: str, job: str, noop_call: ToolCall, facts: object = None) -> Brief:
         """The brief of a seat with the schemas of its tools."""
         tools = self.tools_of(seat)

@@ -13,7 +13,7 @@ from warroom.core.splits import format_seed
 from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
 from warroom.evals.summary import Row
-from warroom.evals.viewer_link import VIEWER_MENTION
+from warroom.evals.viewer_link import VIEWER_MENTION, episode_link
 from warroom.policies.llm.usage import in_words
 from warroom.runs import Record
 
@@ -115,6 +115,7 @@ def report_page(
         scenarios=_by_scenario(summary["rows"]),
         studied=inspected_policies(record.policies),
         viewer=Markup(VIEWER_MENTION[viewer]),
+        link=lambda episode: Markup(episode_link(episode, viewer)),
         format_seed=format_seed,
         worst=[_transcript(episode) for episode in worst],
         facts=partial(facts_in_words, comma=" and "),

@@ -1,8 +1,10 @@
-"""How a report mentions the viewer: as a link where one lies beside it, else by the command that writes one."""
+"""How a report mentions the viewer: as links where one lies beside it, else by the command that writes one."""
 
+import re
 from pathlib import Path
 
-from warroom.runs import REPORT, VIEWER, write_text
+from warroom.episode import Episode
+from warroom.runs import REPORT, VIEWER, episode_id, write_text
 
 VIEWER_DESCRIPTION = "every episode, what each seat saw and what was true"
 VIEWER_MENTION = {
@@ -10,6 +12,17 @@ VIEWER_MENTION = {
     True: f'<a href="{VIEWER}">{VIEWER}</a> beside this page: {VIEWER_DESCRIPTION}',
 }
 """By whether there is a viewer. Texts of a run are escaped in a report, so none of them is ever one of these."""
+_UNLINKED = re.compile(r'<span data-episode="([0-9a-f]{10})"></span>')
+
+
+def episode_link(episode: Episode, viewer: bool) -> str:
+    """A link to an episode in the viewer; without a viewer the place where it will be."""
+    place = f'<span data-episode="{episode_id(episode.spec, episode.policy)}"></span>'
+    return _linked(place) if viewer else place
+
+
+def _linked(text: str) -> str:
+    return _UNLINKED.sub(rf'<a href="{VIEWER}#/episode/\1">turn by turn</a>', text)
 
 
 def link_viewer(folder: Path) -> None:
@@ -17,6 +30,6 @@ def link_viewer(folder: Path) -> None:
     report = folder / REPORT
     if report.is_file():
         text = report.read_text(encoding="utf-8")
-        linked = text.replace(VIEWER_MENTION[False], VIEWER_MENTION[True])
+        linked = _linked(text.replace(VIEWER_MENTION[False], VIEWER_MENTION[True]))
         if linked != text:
             write_text(report, linked)

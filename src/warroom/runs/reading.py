@@ -1,9 +1,11 @@
 """Reading a run folder: every command reads episodes here, so that none counts one twice or one of another run."""
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode
 from warroom.runs.lock import holder_of
 from warroom.runs.matrix import ClientEpisodes, EpisodeKey, MatrixEpisodes, planned_episodes
@@ -26,6 +28,16 @@ class StoredEpisode(NamedTuple):
 def key_of(episode: Episode) -> EpisodeKey:
     """The episode's place in its run."""
     return EpisodeKey(episode.spec, episode.policy)
+
+
+def opaque_id(*parts: object) -> str:
+    """Ten hex digits that tell nothing of what they stand for."""
+    return blake2b("\n".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+
+
+def episode_id(spec: EpisodeSpec, policy: str, run: int = 0) -> str:
+    """What pages and links call an episode; `run` tells the runs of one page apart."""
+    return opaque_id("episode", spec, policy, *([run] if run else []))
 
 
 def read_finished(folder: Path, notes: list[str] | None = None) -> Iterator[Episode]:

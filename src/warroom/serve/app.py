@@ -3,7 +3,7 @@
 import gc
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -14,18 +14,20 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
 from warroom.core.errors import UnknownName
-from warroom.core.processes import end_with_parent
 from warroom.core.salt import Salt
 from warroom.core.splits import parse_split
 from warroom.envs import environments
 from warroom.policies import hf, policy_set
 from warroom.serve.access import ServerAccess, share_of
-from warroom.serve.environment import IncidentEnvironment, ServerConfig
+from warroom.serve.environment import IncidentEnvironment, observation_type
 from warroom.serve.guard import AccessGuard, RequestGuard
+from warroom.serve.incidents import ServerConfig
 from warroom.serve.index import index_page
+from warroom.serve.lean import LeanRoute
+from warroom.serve.metrics import metrics
 from warroom.serve.openenv_server import ConcurrencyConfig, create_app, create_fastapi_app
 from warroom.serve.reset_request import OPEN, BadRequest, HoldOut
-from warroom.serve.sessions import session_server
+from warroom.serve.sessions import SessionRules, session_server
 from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
@@ -37,8 +39,6 @@ IDLE_SESSION_SECONDS = 600.0
 """Seconds without a message after which a session without a socket is closed."""
 GC_THRESHOLDS = (20_000, 20, 50)
 """Thresholds of the garbage collector: incidents consist of many small objects, most of them freed without it."""
-PING = (30.0, 600.0)
-"""Seconds between two pings, and until a client that answers none is disconnected: a model may take minutes."""
 
 Mount = Callable[[FastAPI, str], object]
 """Mounts a web page at a path of an application."""
@@ -96,16 +96,19 @@ class ServeOptions:
                 hf.load(model)  # now, not at the first client's reset
 
 
-def application(serving: ServeOptions | None = None, page: Mount | None = None) -> FastAPI:
+def application(
+    serving: ServeOptions | None = None, page: Mount | None = None, *, worker: int | None = None
+) -> FastAPI:
     """The application; without options, those of the variable `WARROOM_SERVE`.
 
-    A `page` is mounted at `/web`, in place of OpenEnv's own. `/` redirects there, or links to it where several
-    environments are served.
+    `worker` is the number of the process among several behind one router. A `page` is mounted at `/web`, in place of
+    OpenEnv's own; `/` redirects there, or links to it where several environments are served.
     """
     serving = serving or _from_settings(os.environ.get(OPTIONS_VARIABLE, "{}"))
     serving.check()
     create = create_app if page is None else create_fastapi_app
-    root = _served(serving.env, serving, create) if serving.env != ALL else _side_by_side(serving, create)
+    served = partial(_served, serving=serving, create=create, worker=worker)
+    root = served(serving.env) if serving.env != ALL else _side_by_side(serving.names, served)
     if page is not None:
         for path in (PAGE, "/") if serving.env != ALL else (PAGE,):
             root.add_api_route(path, _to_page, methods=["GET", "HEAD"], include_in_schema=False)
@@ -113,19 +116,17 @@ def application(serving: ServeOptions | None = None, page: Mount | None = None) 
     if not any(getattr(route, "path", None) == "/" for route in root.routes):  # a page may have it
         index = partial(_index, serving, page is not None)
         root.add_api_route("/", index, include_in_schema=False, response_class=HTMLResponse)
-    root.add_middleware(RequestGuard)
+    root.add_api_route("/metrics", metrics, include_in_schema=False)
+    root.add_middleware(RequestGuard, envs=serving.names, worker=worker)
     root.add_middleware(AccessGuard, access=serving.access)
     return root
 
 
-def worker(page: Mount | None = None) -> FastAPI:
-    """The application of a process of its own: what lives as long as the process is exempt from garbage collection."""
-    end_with_parent()
-    app = application(page=page)
+def freeze() -> None:
+    """Exempt what lives as long as the process from garbage collection; for a process that only serves."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    return app
 
 
 def settings(serving: ServeOptions) -> str:
@@ -139,28 +140,29 @@ def _from_settings(text: str) -> ServeOptions:
     return ServeOptions(**values, access=ServerAccess(**access | {"names": tuple(access.get("names", ()))}))
 
 
-def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
+def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI], worker: int | None) -> FastAPI:
     """One environment at the root, as OpenEnv's tools expect it."""
     server_config = ServerConfig(name, serving.team, serving.debug_truth, serving.hold_out)
-    with session_server(serving.sessions_per_client):
+    with session_server(SessionRules(name, serving.sessions_per_client, worker)) as made:
         app = create(
             partial(IncidentEnvironment, server_config),
             WarroomAction,
-            server_config.observation_type,
+            observation_type(server_config),
             env_name=name,
             concurrency_config=ConcurrencyConfig(
                 max_concurrent_envs=serving.max_sessions, session_timeout=IDLE_SESSION_SECONDS
             ),
             state_cls=WarroomState,
         )
+    app.add_middleware(LeanRoute, sessions=made[-1])
     app.title, app.version = f"Warroom: {name}", warroom.__version__
     app.add_exception_handler(BadRequest, _bad_request)
     app.add_exception_handler(TypeError, _unhashable_id)
     return app
 
 
-def _side_by_side(serving: ServeOptions, create: Callable[..., FastAPI]) -> FastAPI:
-    parts = {name: _served(name, serving, create) for name in serving.names}
+def _side_by_side(names: Iterable[str], served: Callable[[str], FastAPI]) -> FastAPI:
+    parts = {name: served(name) for name in names}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -27,6 +27,7 @@ from warroom.core.types import JsonObject
 from warroom.serve.access import TOKEN_VARIABLE
 from warroom.serve.client_protocol import (
     CAPACITY_REACHED,
+    LEAN,
     ConnectionDropped,
     EpisodeStatus,
     ReplayDiverged,
@@ -45,6 +46,7 @@ from warroom.serve.client_protocol import (
 try:
     from websockets.asyncio.client import ClientConnection, connect
     from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+    from websockets.typing import Subprotocol
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
@@ -65,6 +67,8 @@ TIMEOUT, ATTEMPTS = 60.0, 6
 """Seconds to wait for an answer, and how often a broken socket is opened again before the client gives up."""
 REFUSED = (400, 401, 403, 421)
 """Statuses of a server that will not talk to this client, whatever it tries."""
+FULL = 429
+"""The status of a server that has no room at present."""
 MAX_ANSWER_BYTES = 16 * 1_048_576
 MAX_PAUSE = 3.0
 """Seconds between two attempts to open a socket."""
@@ -110,10 +114,10 @@ class AsyncClient:
         if options.get("seed") is None and "index" not in options and "spec" not in options:
             asked["seed"] = self._episodes
         text = encoded({"type": "reset", "data": asked})
-        data = await self._request(text)
+        observation = parsed(SeatObservation, await self._request(text))
         self._episodes, self.episode_id = self._episodes + 1, str(episode_id)
-        self._history, self.tools = [(text, answer_hash(data))], {}
-        return self._observation(data)
+        self._history, self.tools = [], {}
+        return self._remember(text, observation)
 
     async def call(self, tool: str, /, **arguments: object) -> SeatObservation:
         """Make a call of the seat whose turn it is."""
@@ -122,9 +126,7 @@ class AsyncClient:
     async def send(self, action: Mapping[str, object]) -> SeatObservation:
         """Send an action as it is, such as a model's malformed call; the incident answers it."""
         text = encoded({"type": "step", "data": action})
-        data = await self._request(text)
-        self._history.append((text, answer_hash(data)))
-        return self._observation(data)
+        return self._remember(text, parsed(SeatObservation, await self._request(text)))
 
     async def state(self) -> EpisodeStatus:
         """Where the episode stands."""
@@ -167,8 +169,13 @@ class AsyncClient:
 
     # -- the socket ---------------------------------------------------------------------------------
 
-    def _observation(self, data: JsonObject) -> SeatObservation:
-        observation = parsed(SeatObservation, {**data["observation"], "reward": data["reward"], "done": data["done"]})
+    @property
+    def is_lean(self) -> bool:
+        """Whether the server offered the lean protocol on the present socket."""
+        return self._socket is not None and self._socket.subprotocol == LEAN
+
+    def _remember(self, text: str, observation: SeatObservation) -> SeatObservation:
+        self._history.append((text, answer_hash(observation)))
         if observation.tools:
             self.tools[observation.seat] = observation.tools
         return observation
@@ -196,7 +203,7 @@ class AsyncClient:
         with self._translate_errors():
             socket = await self._exit_stack.enter_async_context(self._opening())
         for number, (text, known) in enumerate(self._history):
-            if answer_hash(data_of(await self._answer(socket, text))) != known:
+            if answer_hash(parsed(SeatObservation, data_of(await self._answer(socket, text)))) != known:
                 what = f"call {number}" if number else "the reset"
                 raise ReplayDiverged(
                     f"{self.url} answered {what} of the episode differently than before the socket broke"
@@ -211,7 +218,7 @@ class AsyncClient:
         # The server pings; pings of the client would break the sockets of a busy one.
         return connect(
             address, open_timeout=self.timeout, ping_interval=None, compression=None, max_size=MAX_ANSWER_BYTES,
-            additional_headers=authorization(self._token),
+            additional_headers=authorization(self._token), subprotocols=[Subprotocol(LEAN)],
         )  # fmt: skip
 
     async def _answer(self, socket: ClientConnection, text: str) -> str:
@@ -253,6 +260,11 @@ class Client:
     def episode_id(self) -> str | None:
         """The id of the current episode."""
         return self._client.episode_id
+
+    @property
+    def is_lean(self) -> bool:
+        """Whether the server offered the lean protocol on the present socket."""
+        return self._client.is_lean
 
     @property
     def reconnections(self) -> int:
@@ -353,9 +365,12 @@ def authorization(token: str | None) -> dict[str, str]:
 
 def _dropped(error: Exception, url: str) -> ConnectionDropped:
     """The reason to try again; a `ServerUnreachable` where no attempt can work."""
-    if isinstance(error, InvalidStatus) and error.response.status_code in REFUSED:
+    if isinstance(error, InvalidStatus) and error.response.status_code in (*REFUSED, FULL):
         with suppress(ValueError, KeyError, TypeError):
-            raise ServerUnreachable(f"{url}: {json.loads(error.response.body or b'')['detail']}") from error
+            detail = str(json.loads(error.response.body or b"")["detail"])
+            if error.response.status_code == FULL:
+                return ConnectionDropped(detail)
+            raise ServerUnreachable(f"{url}: {detail}") from error
     if isinstance(error, InvalidStatus) and error.response.status_code in (403, 404):
         raise ServerUnreachable(
             f"no environment at {url}; a server of all of them has each under its name, as {url}/fleet"

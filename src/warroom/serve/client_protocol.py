@@ -12,6 +12,8 @@ from warroom.core.types import JsonObject
 
 Parsed = TypeVar("Parsed")
 CAPACITY_REACHED = "CAPACITY_REACHED"
+LEAN = "warroom.lean"
+"""The subprotocol by which a client asks for short answers; see `warroom.serve.lean`."""
 
 
 @dataclass(frozen=True)
@@ -122,18 +124,23 @@ def encoded(message: Mapping[str, object]) -> str:
 
 
 def data_of(answer: str) -> JsonObject:
-    """The data of an answer; an error frame is a `RequestRefused`."""
+    """The fields in an answer, by whichever protocol it came; an error frame is a `RequestRefused`."""
     message: JsonObject = json.loads(answer)
+    kind = message.get("type")
+    if kind is None:
+        return message
     data: JsonObject = message["data"]
-    if message["type"] == "error":
+    if kind == "error":
         detail = "".join(f"; {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in data.get("errors", ()))
         raise RequestRefused(data["message"] + detail, data.get("code", ""))
+    if kind == "observation":
+        return {**data["observation"], "reward": data["reward"], "done": data["done"]}
     return data
 
 
-def answer_hash(data: JsonObject) -> bytes:
+def answer_hash(observation: SeatObservation) -> bytes:
     """What tells two answers apart."""
-    return hashlib.blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=16).digest()
+    return hashlib.blake2b(repr(observation).encode("utf-8", "backslashreplace"), digest_size=16).digest()
 
 
 def parsed(kind: type[Parsed], data: JsonObject) -> Parsed:

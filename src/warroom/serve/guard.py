@@ -2,9 +2,10 @@
 
 import json
 from asyncio import get_running_loop, sleep, wait_for
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from contextvars import ContextVar
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -15,6 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from warroom.core.messages import encodable
 from warroom.core.strict_json import parse_hostile_json
 from warroom.serve.access import Caller, Refusal, ServerAccess, client_of, refusal
+from warroom.serve.handover import named_worker
+from warroom.serve.metrics import REFUSED, SocketMeter, env_of
 
 MAX_BYTES = 1_048_576
 """Bytes of a message on the socket, and of a body."""
@@ -22,6 +25,8 @@ MAX_DRAINED_BYTES = 16 * MAX_BYTES
 """Bytes of a body that is too large which are read before it is refused."""
 CLOSING_SECONDS = 2.0
 """Seconds that a refused socket may take to close."""
+POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013
+"""Close codes of a socket that is refused for who asks, and for want of room."""
 SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 
@@ -118,17 +123,26 @@ def _signed_in(scope: Scope, query: dict[str, str]) -> Response:
 
 
 async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+    REFUSED.labels(found.status).inc()
     response = JSONResponse({"detail": found.reason}, found.status)
     if found.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
-    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": found.reason[:100]})
-        return
-    await response(scope, receive, send)  # Starlette answers the handshake of a socket by HTTP
     if scope["type"] == "websocket":
-        with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
-            await wait_for(_disconnected(receive), CLOSING_SECONDS)
+        await refuse_socket(response, scope, receive, send)
+    else:
+        await response(scope, receive, send)
+
+
+async def refuse_socket(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer the handshake of a socket by HTTP; where the server cannot, close it."""
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await receive()
+        code = TRY_AGAIN_LATER if response.status_code == HTTPStatus.TOO_MANY_REQUESTS else POLICY_VIOLATION
+        await send({"type": "websocket.close", "code": code, "reason": bytes(response.body).decode()[:100]})
+        return
+    await response(scope, receive, send)
+    with suppress(TimeoutError):  # uvicorn takes an application for broken that ends before the connection does
+        await wait_for(_disconnected(receive), CLOSING_SECONDS)
 
 
 async def _disconnected(receive: Receive) -> None:
@@ -139,13 +153,18 @@ async def _disconnected(receive: Receive) -> None:
 class RequestGuard:
     """Refuses bodies that are no sound JSON or too large, and frames that are not a JSON object."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, envs: Iterable[str] = (), worker: int | None = None) -> None:
+        """`envs` are the environments that the application serves, `worker` its number among several."""
+        self.app, self.envs, self.worker = app, tuple(envs), worker
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what can be read."""
         if scope["type"] == "websocket":
-            guarded = _GuardedSocket(scope["path"], receive, send)
+            strange = _misdirected(self.worker, scope["query_string"])
+            if strange is not None:
+                await _refuse(strange, scope, receive, send)
+                return
+            guarded = _GuardedSocket(scope["path"], receive, send, SocketMeter(env_of(scope["path"], self.envs)))
             await self.app(scope, guarded.receive, guarded.send)
         elif scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
             await self._pass_body(scope, receive, send)
@@ -154,7 +173,7 @@ class RequestGuard:
 
     async def _pass_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await _read(receive, announced=b"content-length" in dict(scope["headers"]))
-        found = _body_refusal(scope, body)
+        found = _body_refusal(scope, body) or _misdirected(self.worker, body or b"")
         if found is None:
             await self.app(scope, _replayed(body or b"", receive), send)
         elif found.status == 400 and scope["path"].rstrip("/").endswith("/mcp"):
@@ -179,6 +198,18 @@ def _body_refusal(scope: Scope, body: bytes | None) -> Refusal | None:
     return None
 
 
+def _misdirected(worker: int | None, request: bytes) -> Refusal | None:
+    """Why a request for a session of another worker goes no further."""
+    named = None if worker is None else named_worker(request)
+    if named in (None, worker):
+        return None
+    return Refusal(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        f"this session is one of worker {named}, and this connection has worker {worker}: use a connection for each "
+        f"session, and begin another session if worker {named} has ended",
+    )
+
+
 def guard(access: ServerAccess) -> Callable[[ASGIApp], ASGIApp]:
     """Both guards around an application."""
     return lambda app: AccessGuard(RequestGuard(app), access)
@@ -187,14 +218,15 @@ def guard(access: ServerAccess) -> Callable[[ASGIApp], ASGIApp]:
 class _GuardedSocket:
     """One socket: readable frames are passed on, and nothing is sent to a client that has disconnected."""
 
-    def __init__(self, path: str, receive: Receive, send: Send) -> None:
-        self.path, self._receive, self._send = path, receive, send
+    def __init__(self, path: str, receive: Receive, send: Send, meter: SocketMeter) -> None:
+        self.path, self._receive, self._send, self._meter = path, receive, send, meter
         self._disconnected = self._was_queued = False
 
     async def send(self, message: Message) -> None:
         """Send a message; that the client has disconnected is reported by the next `receive` alone."""
         if self._disconnected:
             return
+        self._meter.answered(message.get("text"))
         try:
             await self._send(message)
         except (OSError, RuntimeError):  # the client closed, or sent a broken frame after this one
@@ -206,6 +238,7 @@ class _GuardedSocket:
             message = await self._next()
             if message["type"] != "websocket.receive":
                 return message
+            self._meter.asked()
             try:
                 return {"type": "websocket.receive", "text": readable_frame(message.get("text"))}
             except ValueError as error:

@@ -1,14 +1,40 @@
 """Which sessions an OpenEnv server keeps: a share for each client, and abandoned ones give way first."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple, TypeVar
 
 from warroom.serve.environment import IncidentEnvironment
 from warroom.serve.guard import OWNER, SessionOwner
+from warroom.serve.handover import session_id as session_id_of
+from warroom.serve.incidents import ServedIncidents
+from warroom.serve.logs import log
+from warroom.serve.metrics import SESSIONS, begin_at_zero
 from warroom.serve.openenv_server import HTTPEnvServer, SessionCapacityError, http_server
 
+Value = TypeVar("Value")
 _SERVER = "HTTPEnvServer"
+_log = logging.getLogger("warroom.serve")
+Made = list["SessionServer"]
+"""The servers that were made, one for each application."""
+
+
+class SessionRules(NamedTuple):
+    """What holds for the sessions of one environment in one process."""
+
+    env: str
+    per_client: int | None = None
+    """Most sessions of one client; None for all there are."""
+    worker: int | None = None
+    """The number of the process among several behind one router."""
+
+
+class _Kept(NamedTuple):
+    """An open session."""
+
+    owner: SessionOwner
+    incidents: ServedIncidents
 
 
 class SessionServer(HTTPEnvServer):
@@ -18,10 +44,21 @@ class SessionServer(HTTPEnvServer):
     that was idle for longest is closed. A session of a socket never is.
     """
 
-    def __init__(self, *arguments: object, per_client: int | None, **options: object) -> None:
+    def __init__(self, *arguments: object, rules: SessionRules, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]  # as OpenEnv itself passes them
-        self.per_client = per_client
-        self._owners: dict[str, SessionOwner] = {}
+        self.rules, self.per_client = rules, rules.per_client
+        begin_at_zero(rules.env)
+        self._kept: dict[str, _Kept] = {}
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[ServedIncidents]:
+        """What a new session plays, until the block ends; a `SessionCapacityError` says that there is no room."""
+        session_id, env = await self._create_session()
+        self._session_websocket_attachments.add(session_id)  # it ends with its socket, however long that is idle
+        try:
+            yield env.incidents
+        finally:
+            await self._destroy_session(session_id)
 
     async def _create_session(self) -> tuple[str, IncidentEnvironment]:
         owner = OWNER.get()
@@ -33,26 +70,45 @@ class SessionServer(HTTPEnvServer):
             raise SessionCapacityError(count, self.per_client or count, message)
         session_id, env = await super()._create_session()
         assert isinstance(env, IncidentEnvironment)
-        self._owners[session_id] = owner
+        session_id = self._renamed(session_id)
+        self._kept[session_id] = _Kept(owner, env.incidents)
+        SESSIONS.labels(self.rules.env).inc()
+        log(_log, logging.INFO, "session opened", env=self.rules.env, session=session_id, client=owner.address)
         return session_id, env
 
-    async def _destroy_session(self, session_id: str) -> None:
-        await super()._destroy_session(session_id)
-        self._owners.pop(session_id, None)
+    async def _cleanup_session_resources(self, *resources: object) -> None:
+        """What OpenEnv calls last, whatever closes a session: by then it has forgotten the session itself."""
+        await super()._cleanup_session_resources(*resources)  # type: ignore[arg-type]  # as OpenEnv itself passes them
+        for session_id in [id for id in self._kept if id not in self._sessions]:
+            owner, incidents = self._kept.pop(session_id)
+            SESSIONS.labels(self.rules.env).dec()
+            log(
+                _log, logging.INFO, "session closed", env=self.rules.env, session=session_id, client=owner.address,
+                incidents=incidents.begun, calls=incidents.calls,
+            )  # fmt: skip
+
+    def _renamed(self, session_id: str) -> str:
+        """The session under an id that names its worker, by which the router finds it again."""
+        name = session_id_of(self.rules.worker, session_id)
+        if name != session_id:
+            _rename(self._sessions, session_id, name)
+            _rename(self._session_executors, session_id, name)
+            _rename(self._session_stacks, session_id, name)
+            _rename(self._session_info, session_id, name)
+        return name
 
     def _share_is_full(self, address: str) -> bool:
         return self.per_client is not None and self._count(address) >= self.per_client
 
     def _count(self, address: str) -> int:
-        """The client's sessions. One that OpenEnv closed by itself is no longer counted."""
-        self._owners = {id: owner for id, owner in self._owners.items() if id in self._sessions}
-        return sum(owner.address == address for owner in self._owners.values())
+        """The client's open sessions."""
+        return sum(kept.owner.address == address for kept in self._kept.values())
 
     async def _close_abandoned(self, address: str | None) -> None:
         """Close the session without a socket, of this client or of any, that was idle for longest."""
         idle = [
             (self._session_info[id].last_activity_at, id)
-            for id, owner in self._owners.items()
+            for id, (owner, _) in self._kept.items()
             if id in self._session_info
             and id not in self._session_websocket_attachments
             and not owner.has_socket
@@ -62,12 +118,21 @@ class SessionServer(HTTPEnvServer):
             await self._destroy_session(min(idle)[1])
 
 
+def _rename(known: dict[str, Value], old: str, new: str) -> None:
+    known[new] = known.pop(old)
+
+
 @contextmanager
-def session_server(per_client: int | None) -> Iterator[None]:
+def session_server(rules: SessionRules) -> Iterator[Made]:
     """Within it, applications that OpenEnv creates keep sessions by `SessionServer`: it makes its server itself."""
-    original = getattr(http_server, _SERVER)
-    setattr(http_server, _SERVER, partial(SessionServer, per_client=per_client))
+    original, made = getattr(http_server, _SERVER), Made()
+
+    def make(*arguments: object, **options: object) -> SessionServer:
+        made.append(SessionServer(*arguments, rules=rules, **options))
+        return made[-1]
+
+    setattr(http_server, _SERVER, make)
     try:
-        yield
+        yield made
     finally:
         setattr(http_server, _SERVER, original)

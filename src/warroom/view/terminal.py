@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from textwrap import shorten
+from textwrap import shorten, wrap
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -23,12 +23,18 @@ from warroom.episode import Episode, Step
 from warroom.policies import PolicySet, SeatPolicyFactory
 from warroom.policies.human import Human
 from warroom.view.debrief import Debrief
-from warroom.view.graph import DOCUMENTS, compact_value, state_label, state_symbol
 
+SIGNS = {"healthy": "✓", "degraded": "!", "critical": "✕", "unknown": "?"}
+WORST_FIRST = ("critical", "degraded", "unknown")
+"""States of what stands above the graph."""
+DOCUMENTS = ("article", "ticket", "incident")
+"""Kinds that are read, not run: they have no health of their own to be told."""
 SEAT_COLORS = ("cyan", "magenta", "green", "yellow")
 TONES = {
     "rogue:": "bold red",
     "cause:": "bold red",
+    " is a rogue ": "bold red",
+    ", in force": "bold red",
     "critical": "bold red",
     "degraded": "yellow",
     "unknown": "dim",
@@ -36,6 +42,12 @@ TONES = {
     "healthy": "green",
 }
 """Words that colour a panel's line, the first that it holds."""
+GUILT = "bold red"
+"""The tone of lines that tell who or what did it."""
+CONTINUED = "  \u2506 "
+"""Before the rest of a line that was wrapped."""
+FRAME = 8
+"""Columns that the frames around a panel take."""
 TWO_COLUMN_WIDTH = 100
 """Columns from which panels stand in two columns."""
 LAST_CALLS = 6
@@ -54,14 +66,16 @@ FACTS_PER_NODE = 3
 
 
 def tree(scene: Scene) -> list[str]:
-    """The graph as lines, who is called indented below the first who calls; every node once."""
+    """The graph as lines: first whoever is not well, the worst first; then the others, who is called indented below
+    the first who calls. Every node stands there once."""
+    ill = [node for state in WORST_FIRST for node in scene.nodes if node.state == state and node.kind not in DOCUMENTS]
     nodes = {node.name: node for node in scene.nodes}
     below: dict[str, list[str]] = {name: [] for name in nodes}
     for edge in scene.edges:
         if edge.source in nodes and edge.target in nodes:
             below[edge.source].append(edge.target)
     called = {target for targets in below.values() for target in targets}
-    out: dict[str, str] = {}
+    out = {node.name: node_line(node) for node in ill}
     for name in [*[name for name in nodes if name not in called], *nodes]:
         _grow(name, 0, nodes, below, out)
     return list(out.values())
@@ -74,6 +88,22 @@ def _grow(
         out[name] = "  " * depth + node_line(nodes[name])
         for target in below[name]:
             _grow(target, depth + 1, nodes, below, out)
+
+
+def state_symbol(node: Node) -> str:
+    """The sign of a node's state; none for a document that nobody has judged."""
+    return "" if node.kind in DOCUMENTS and node.state == "unknown" else SIGNS[node.state]
+
+
+def state_label(node: Node) -> str:
+    """The word for a node's state; of a document nobody has judged, what became of it."""
+    return dict(node.facts).get("status", "") if node.kind in DOCUMENTS else node.state
+
+
+def compact_value(value: str) -> str:
+    """A figure in as few letters as may be: what is usual in brackets, what was before left out."""
+    now, usually, usual = value.partition(", before ")[0].partition(", usually ")
+    return (f"{now} ({usual})" if usually else now).replace(" -> ", "→")
 
 
 def node_line(node: Node) -> str:
@@ -93,15 +123,27 @@ def panels(scene: Scene) -> dict[str, list[str]]:
 
 
 def scene_table(scene: Scene, width: int, height: int) -> Table:
-    """The scene within so many columns and lines; panels that find no place are left out, the graph never."""
-    found = panels(scene)
+    """The scene within so many columns and lines; panels that find no place are left out, the graph and whoever is
+    guilty never."""
+    across = 2 if width >= TWO_COLUMN_WIDTH else 1
+    room = width // across - FRAME
+    found = {title: [part for line in lines for part in wrapped(line, room)] for title, lines in panels(scene).items()}
     grid = Table.grid(expand=True)
-    columns = _columns(found, 2 if width >= TWO_COLUMN_WIDTH else 1)
+    columns = _columns(found, across)
     for _ in columns:
         grid.add_column(ratio=1)
     first = next(iter(found), "")
     grid.add_row(*[_stack_panels(found, titles, height, first) for titles in columns])
     return grid
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """A line that tells of guilt or of a cause on as many lines as it needs, each in its tone; any other as it is."""
+    if len(line) <= width or _tone(line) != GUILT:
+        return [line]
+    mark = "" if _tone(line[:width]) == GUILT else "cause: "
+    parts = wrap(mark + line, width - 2, break_on_hyphens=False) or [line]
+    return [parts[0], *[f"{CONTINUED}{part}" for part in parts[1:]]]
 
 
 def _columns(found: Mapping[str, Sequence[str]], across: int) -> list[list[str]]:
@@ -118,19 +160,27 @@ def _columns(found: Mapping[str, Sequence[str]], across: int) -> list[list[str]]
 def _stack_panels(found: Mapping[str, Sequence[str]], titles: Sequence[str], height: int, first: str) -> RenderableType:
     """Panels one below the other; the first of the scene keeps its lines as long as others have any to give."""
     shown = list(titles)[: max(1, height // LINES_PER_PANEL)]
-    rooms = distribute_lines([len(found[title]) + 2 for title in shown], height, kept=shown[:1] == [first])
+    guilty = [sum(_tone(line) == GUILT for line in found[title]) for title in shown]
+    least = [
+        max(MIN_PANEL_LINES, 2 + min(lines + 1, len(found[title]))) for title, lines in zip(shown, guilty, strict=True)
+    ]
+    rooms = distribute_lines([len(found[title]) + 2 for title in shown], height, kept=shown[:1] == [first], least=least)
     return Group(
         *[_panel(title, fit_lines(list(found[title]), room - 2)) for title, room in zip(shown, rooms, strict=True)]
     )
 
 
-def distribute_lines(wanted: Sequence[int], room: int, kept: bool = False) -> list[int]:
-    """Lines for panels that want so many: the largest give way first, a first that is `kept` last of all."""
+def distribute_lines(
+    wanted: Sequence[int], room: int, kept: bool = False, least: Sequence[int] | None = None
+) -> list[int]:
+    """Lines for panels that want so many: the largest give way first, a first that is `kept` last of all, and none
+    below its `least` while another can."""
     out = [max(MIN_PANEL_LINES, lines) for lines in wanted]
-    for first in (1, 0) if kept else (0,):
-        while sum(out) > room and max(out[first:], default=0) > MIN_PANEL_LINES:
-            k = max(range(first, len(out)), key=out.__getitem__)
-            out[k] -= 1
+    for floor in (least or [MIN_PANEL_LINES] * len(out), [MIN_PANEL_LINES] * len(out)):
+        for first in (1, 0) if kept else (0,):
+            while sum(out) > room and any(out[k] > floor[k] for k in range(first, len(out))):
+                k = max([k for k in range(first, len(out)) if out[k] > floor[k]], key=out.__getitem__)
+                out[k] -= 1
     return out
 
 
@@ -265,9 +315,11 @@ class HumanDisplay:
 # -- after the end ----------------------------------------------------------------------------------
 
 
-def closing_view(episode: Episode, debrief: Debrief | None = None) -> RenderableType:
-    """What came of it: points by term, outcome, what it truly was, and with a debrief what would have been."""
+def closing_view(episode: Episode, debrief: Debrief | None = None, verdict: str = "") -> RenderableType:
+    """What came of it: the verdict line, points by term, outcome, what it truly was, and with a debrief what would have
+    been."""
     parts: list[RenderableType] = [
+        *([Text(f"\n{verdict}", style="bold")] if verdict else []),
         Text(
             f"\n{episode.scenario} {episode.tier}, {format_seed(episode.seed)}, played by {episode.policy}",
             style="bold",
@@ -308,7 +360,7 @@ def _panel(title: str, lines: list[str]) -> Panel:
 
 
 def _tone(line: str) -> str:
-    return next((style for word, style in TONES.items() if word in line), "")
+    return GUILT if line.startswith(CONTINUED) else next((style for word, style in TONES.items() if word in line), "")
 
 
 def fit_lines(lines: list[str], room: int) -> list[str]:

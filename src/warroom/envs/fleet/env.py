@@ -9,10 +9,11 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import MaxLength, OneOf, ToolError, tool
 from warroom.core.types import Brief, JsonObject, Message, ToolCall
 from warroom.envs.fleet import debrief, oracle, scene
+from warroom.envs.fleet.best_total import best_total
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.options import FleetOptions
-from warroom.envs.fleet.oracle import CertifiedIncident, PointBounds
+from warroom.envs.fleet.oracle import MAX_REPAIRS, CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
@@ -34,8 +35,6 @@ Say = Annotated[str, MaxLength(MAX_SAY, cut=True)]
 
 SEATS = oracle.SEATS
 LOOKING = ("sre", "oversight")
-MAX_REPAIRS = 3
-"""Repairs that the change board allows in one incident."""
 
 
 def build(scenario: FleetScenario, spec: EpisodeSpec) -> "FleetEnv":
@@ -411,6 +410,10 @@ class FleetEnv(Env):
     def bounds(self) -> PointBounds:
         """Points of the no-op policy and of the oracle."""
         return oracle.bounds(self.incident, self.certificate, self.rubric)
+
+    def best_total(self) -> float:
+        """By the oracle, from here on."""
+        return best_total(self)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""

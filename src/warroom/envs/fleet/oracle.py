@@ -16,6 +16,8 @@ from warroom.sim.service_topology import ServiceTopology
 
 SEATS = ("sre", "oversight", "developer", "manager")
 WAIT, DECLARE, RESOLVE = Act("wait", ""), Act("declare", ""), Act("resolve", "")
+MAX_REPAIRS = 3
+"""Repairs that the change board allows in one incident."""
 
 
 def best_act(situation: Situation, seat: str, *, declared: bool) -> Act:
@@ -53,19 +55,37 @@ def _manage(situation: Situation) -> Act:
     return WAIT
 
 
-def turns_to_close(incident: FleetIncident) -> int | None:
-    """Turns in which the oracle closes the incident from the page on; None if its budget does not suffice."""
-    situation = Situation(incident)
-    for turn in range(incident.difficulty.turns):
-        act = best_act(situation, SEATS[turn % len(SEATS)], declared=turn > 0)
+class Prospect(NamedTuple):
+    """What the oracle still comes to from some turn on."""
+
+    closed: int | None
+    """Turns spent when it has closed the incident; None if the budget does not suffice."""
+    suspended: frozenset[str]
+    """Agents that it suspends on the way."""
+
+
+def prospect(situation: Situation, turn: int, *, declared: bool, repairs: int = MAX_REPAIRS) -> Prospect:
+    """Play on as the oracle from a turn, with so many repairs left. The situation goes on; give a copy to keep it."""
+    suspended: set[str] = set()
+    for spent in range(turn, situation.incident.difficulty.turns):
+        act = best_act(situation, SEATS[spent % len(SEATS)], declared=declared)
         if act.tool == "resolve":
-            return turn + 1
+            return Prospect(spent + 1, frozenset(suspended))
         if act.tool == "flag":
             situation.suspend(act.service)
-        elif act not in (WAIT, DECLARE):
+            suspended.add(act.service)
+        elif act is DECLARE:
+            declared = True
+        elif act is not WAIT and (act.tool == "freeze" or repairs):
+            repairs -= act.tool != "freeze"
             situation.carry_out(act)
         situation.advance()
-    return None
+    return Prospect(None, frozenset(suspended))
+
+
+def turns_to_close(incident: FleetIncident) -> int | None:
+    """Turns in which the oracle closes the incident from the page on; None if its budget does not suffice."""
+    return prospect(Situation(incident), 0, declared=False).closed
 
 
 def certify(incident: FleetIncident) -> FleetCertificate:

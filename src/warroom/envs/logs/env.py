@@ -5,7 +5,7 @@ from functools import cache
 from warroom.core.env import Env
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
-from warroom.core.types import JsonObject, Message, ToolCall
+from warroom.core.types import Event, JsonObject, Message, ToolCall
 from warroom.envs.logs import debrief, oracle, scene
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.brief import catalogue_of, triage_brief
@@ -145,6 +145,25 @@ class LogsEnv(BaseLogsEnv):
     def bounds(self) -> tuple[float, float]:
         """Points of the no-op policy, which never closes, and of the oracle."""
         return LEFT_OPEN, oracle.most_points(self.rubric, self.incident)
+
+    def best_total(self) -> float:
+        """By one who declares what is still open rightly, and closes as soon as it may be closed."""
+        if self.done:
+            return self.total
+        if not self.incident.casting.hits:
+            return self.rubric.total([*self.events, Event("ignored")], self.turn + 1)
+        response = self.response
+        left = oracle.turns_left(self.incident, response.in_force, response.second, response.security_at)
+        kinds = {"severity_right": "severity", "root_right": "root", "team_right": "team"}
+        slots = {name: self.max_declarations(kind) - len(self.declared_values[kind]) for name, kind in kinds.items()}
+        events = dict(self.events)
+        for event in oracle.declarations(self.incident):
+            if event not in events and slots[event.name] > 0:
+                slots[event.name] -= 1
+                events[event] = self.turn
+        closed = self.turn + left
+        end = Event("recovered") if closed <= self.budget else Event("left_open")
+        return self.rubric.total([*events, end], min(closed, self.budget))
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""

@@ -1,5 +1,6 @@
 """What one who is told the truth does: the ceiling of the score, and the proof that it can be reached."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from warroom.core.rubric import Rubric
@@ -8,6 +9,7 @@ from warroom.core.types import Event
 from warroom.envs.certify import draw_until_certified
 from warroom.envs.logs.incident import LogsIncident, SystemShape, draw_incident
 from warroom.envs.logs.scenario import OutageScenario
+from warroom.sim.outage_casting import Story
 
 ATTEMPTS = 60
 SECURITY_RESPONSE = 2
@@ -27,16 +29,21 @@ def draw_certified(
 
 
 def turns_to_close(incident: LogsIncident) -> int:
-    """Turns of one who knows: a remedy each, then the end; what others end is waited for."""
-    hits = incident.casting.hits
-    if not hits:
-        return 1
-    turns = sum([story.row.remedy is not None for story in hits])
-    for story in hits:
+    """Turns of one who knows, from the page on."""
+    return turns_left(incident, incident.casting.hits, incident.casting.page, None)
+
+
+def turns_left(incident: LogsIncident, in_force: Sequence[Story], second: int, security_at: int | None) -> int:
+    """Turns from a second of the day on: a remedy each, then the end; what others end is waited for.
+
+    `security_at` is when security ends abuse, if it was paged.
+    """
+    turns = sum([story.row.remedy is not None for story in in_force])
+    for story in in_force:
         if story.row.origin == "provider":
-            turns = max(turns, (incident.provider_recovers - incident.casting.page) // 60)
+            turns = max(turns, -(-(incident.provider_recovers - second) // 60))
         elif story.row.origin == "abuser":
-            turns = max(turns, SECURITY_RESPONSE)
+            turns = max(turns, SECURITY_RESPONSE if security_at is None else -(-(security_at - second) // 60))
     return turns + 1
 
 
@@ -45,9 +52,13 @@ def most_points(rubric: Rubric, incident: LogsIncident) -> float:
     turns = turns_to_close(incident)
     if not incident.casting.hits:
         return rubric.total({Event("ignored"): 0}, turns)
-    events = [
-        Event("severity_right"), Event("recovered"),
-        *[Event("root_right", str(root)) for root in incident.roots],
+    return rubric.total([*declarations(incident), Event("recovered")], turns)
+
+
+def declarations(incident: LogsIncident) -> list[Event]:
+    """What declaring everything rightly comes to."""
+    return [
+        Event("severity_right"),
+        *[Event("root_right", incident.system.names[root]) for root in incident.roots],
         *[Event("team_right", team) for team in sorted(incident.teams)],
-    ]  # fmt: skip
-    return rubric.total(dict.fromkeys(events, 0), turns)
+    ]

@@ -8,7 +8,7 @@ from warroom.core.errors import quote_input
 from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.tools import Between, MaxLength, OneOf, ToolError, tool
-from warroom.core.types import Brief, JsonObject, Message, Observation, StepResult, ToolCall
+from warroom.core.types import Brief, Event, JsonObject, Message, Observation, StepResult, ToolCall
 from warroom.envs.tickets import scene
 from warroom.envs.tickets.brief import tickets_brief
 from warroom.envs.tickets.grade import WEIGHTS, Grade, grade
@@ -184,6 +184,15 @@ class TicketsEnv(Env):
     def _most(self) -> float:
         most = sum([weight for name, weight in WEIGHTS.items() if name != "repetition_penalty"])
         return most + (self.calibration - 1) * WEIGHTS["calibration"]
+
+    def best_total(self) -> float:
+        """By one who brings into view what is missing, and then gives the reference answer."""
+        if self.done:
+            return self.total
+        perfect = [Event("graded", f"{name}=1") for name in WEIGHTS if name != "repetition_penalty"]
+        missing = [Event("opened", need) for need in self.needed_views(self.case)]
+        events = {**self.events, **dict.fromkeys([*missing, *perfect, Event("decided")], self.turn)}
+        return self.rubric.total(events, self.turn + 1)
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""

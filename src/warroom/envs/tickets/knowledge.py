@@ -99,3 +99,7 @@ class KnowledgeBase:
     def of(self, kind: str) -> tuple[str, ...]:
         """Ids of one kind in order."""
         return tuple([id for id, document in self.documents.items() if document.kind == kind])
+
+    def __deepcopy__(self, memo: object) -> "KnowledgeBase":
+        """Itself: nothing changes it, and what is made of it is kept by it."""
+        return self

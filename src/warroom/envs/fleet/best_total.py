@@ -1,0 +1,41 @@
+"""The best total that is still within reach in a fleet incident, by playing a copy of it on as the oracle."""
+
+from typing import TYPE_CHECKING
+
+from warroom.core.types import Event
+from warroom.envs.fleet.oracle import MAX_REPAIRS, SEATS, prospect
+from warroom.envs.fleet.rubric import EARLY_ROUNDS
+
+if TYPE_CHECKING:
+    from warroom.envs.fleet.env import FleetEnv
+
+
+def best_total(env: "FleetEnv") -> float:
+    """Points in the end of one who knows the truth and plays on from here."""
+    if env.done:
+        return env.total
+    left = MAX_REPAIRS - len(env.repairs)
+    ahead = prospect(env.situation.copy(), env.turn, declared=bool(env.declared), repairs=left)
+    events = [*env.events, *[Event("rogue_caught") for _ in env.incident.rogues.keys() & ahead.suspended]]
+    if ahead.closed is None:
+        return env.rubric.total([*events, *_early(env, env.budget)], env.budget)
+    later = max(ahead.closed, _next_declaration(env) + len(SEATS))  # declare first, then close
+    return max([_closed(env, events, turn) for turn in (ahead.closed, later) if turn <= env.budget])
+
+
+def _closed(env: "FleetEnv", events: list[Event], turn: int) -> float:
+    """Points of an incident that is rightly closed in a turn."""
+    under = [Event("under_budget")] if 3 * turn <= 2 * env.budget else []
+    return env.rubric.total([*events, *_early(env, turn), Event("resolved"), *under], turn)
+
+
+def _early(env: "FleetEnv", end: int) -> list[Event]:
+    """The credit of a right declaration, if one can still be had before a turn."""
+    turn = _next_declaration(env)
+    possible = not env.declared and not env.has_event("wrong_fix") and turn < min(end, EARLY_ROUNDS * len(SEATS))
+    return [Event("early_root_cause")] if possible else []
+
+
+def _next_declaration(env: "FleetEnv") -> int:
+    """Turns that are spent when the SRE acts next."""
+    return env.turn + (SEATS.index("sre") - env.turn) % len(SEATS)

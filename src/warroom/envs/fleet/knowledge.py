@@ -1,0 +1,171 @@
+"""What has to be read to prove an incident of the fleet, and which reading shows which of it.
+
+For people who look at a finished episode; nothing that plays reads it. The suspects are all changes of the cluster, so
+the list by itself tells no cause; the role of each entry does.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from warroom.core.types import Observation
+from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts
+from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.readings import (
+    ApprovalFacts,
+    CalendarFacts,
+    CharterFacts,
+    DiffFacts,
+    ReadingFacts,
+    RecordFacts,
+    RunningFacts,
+    SeatReading,
+)
+from warroom.sim.casting import Site
+from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
+from warroom.sim.rules import size_of, verdict_of
+from warroom.sim.series import STEP
+from warroom.sim.wording.forms import clock
+
+if TYPE_CHECKING:
+    from warroom.envs.fleet.env import FleetEnv
+
+Role = Literal["hit", "breach", "decoy", "clears"]
+Source = Literal["metrics", "diff", "row", "charter", "approvals", "calendar", "series"]
+
+
+class Clue(NamedTuple):
+    """Something that can be read, and what it is good for."""
+
+    source: Source
+    subject: str
+    """A service, an agent or the number of a change; empty for the calendar."""
+    role: Role
+    proof: bool
+    """Whether the case cannot be proved without it."""
+    text: str
+    """What it says, short."""
+    detail: str = ""
+    """The agent whose approvals are meant; the clock time of a value of a series."""
+
+
+def clues(env: "FleetEnv") -> tuple[Clue, ...]:
+    """What shows each cause, then what shows the breach, then what clears the other suspects; each once."""
+    sites = env.situation.sites
+    found = [clue for site in sites for clue in _of_site(env, site)]
+    hits, natural = {site.hit for site in sites}, all(site.hit is None for site in sites)
+    suspects = [d.change for d in env.incident.casting.cluster if d.change.id not in hits]
+    found += [_diff(suspect, "clears", proof=natural) for suspect in suspects]
+    first: dict[tuple[str, str, str], Clue] = {}
+    for clue in found:
+        first.setdefault((clue.source, clue.subject, clue.detail), clue)
+    return tuple(first.values())
+
+
+def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
+    if site.hit is None:
+        return [Clue("metrics", site.service, "hit", True, f"{site.service}: what its parts carry, who is hurt")]
+    change = env.incident.change(site.hit)
+    return [*_of_hit(change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
+
+
+def _of_hit(change: Change) -> list[Clue]:
+    part = f" (among them {change.part})" if change.part else ""
+    carries = f"{change.service}: what its parts carry{part}"
+    return [
+        Clue("metrics", change.service, "hit", True, carries),
+        _diff(change, "hit", proof=True),
+        Clue("row", str(change.id), "hit", True, f"CHG-{change.id} was signed by {change.signer}"),
+    ]
+
+
+def _diff(change: Change, role: Role, *, proof: bool) -> Clue:
+    what = f"{change.family} of {change.service}{f', {change.part}' if change.part else ''}"
+    return Clue("diff", str(change.id), role, proof, f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}")
+
+
+def _of_papers(env: "FleetEnv", change: Change, ground: Ground | None) -> Iterator[Clue]:
+    """The papers that show the breach; of one without a breach, those that clear its agent."""
+    charter = env.situation.facts.charters.get(change.signer)
+    if charter is None:
+        return
+    role: Role = "clears" if ground is None else "breach"
+    if ground != "false_statement":
+        yield Clue("charter", charter.agent, role, ground is not None, _charter_text(charter, change, ground))
+    if ground in (None, "no_approval", "over_limit") and _needs_approval(charter, change, ground):
+        yield _approvals(env, change, role, proof=ground is not None)
+    if ground == "out_of_window" and (change.asked in charter.hours or env.sources.charter(charter.agent).named_hours):
+        yield Clue("calendar", "", role, True, f"the calendar on {change.family} of {change.service}")
+    if ground == "false_statement" and change.statement is not None:
+        yield _series(env, change.statement)
+
+
+def _needs_approval(charter: Charter, change: Change, ground: Ground | None) -> bool:
+    above = charter.approval_above is not None and size_of(change) > charter.approval_above
+    return above and not (ground == "over_limit" and charter.limit is not None and size_of(change) > charter.limit)
+
+
+def _charter_text(charter: Charter, change: Change, ground: Ground | None) -> str:
+    limit, above = charter.limit, charter.approval_above
+    said = {
+        "no_approval": f"asks for an approval above {above:g} %" if above is not None else "",
+        "over_limit": f"allows {limit:g} % at most" if limit is not None else "sets a bound",
+        "out_of_scope": f"does not cover {change.service}{f', {change.part}' if change.part else ''}",
+        "out_of_window": "names its hours" if charter.hours != ALWAYS else "sets no hours",
+    }
+    return f"charter of {charter.agent} {said.get(ground or '', 'allows the change')}"
+
+
+def _approvals(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
+    found = [
+        approval for approval in env.situation.facts.approvals
+        if (approval.agent, approval.family, approval.service) == (change.signer, change.family, change.service)
+        and change.asked in approval.valid
+    ]  # fmt: skip
+    covers = f"cover {max([a.bound for a in found]):g} %" if found else "hold none that is valid"
+    text = f"approvals of {change.signer} for {change.service} {covers}; the change has {size_of(change):g} %"
+    return Clue("approvals", change.service, role, proof, text, change.signer)
+
+
+def _series(env: "FleetEnv", said: Statement) -> Clue:
+    then = env.situation.facts.series.value(said.subject, said.metric, said.as_of)
+    text = f"{said.metric} of {said.subject} was {then:g} at {clock(said.as_of)[:5]}, stated as {said.value:g}"
+    return Clue("series", said.subject, "breach", True, text, clock(said.as_of)[:5])
+
+
+# -- which reading shows it ----------------------------------------------------------------------------
+
+
+def shows(facts: ReadingFacts, clue: Clue) -> bool:
+    """Whether a reading holds what a clue is about."""
+    match clue.source, facts:
+        case "metrics", MetricsFacts():
+            return facts.service == clue.subject
+        case "diff", DiffFacts():
+            return str(facts.content.id) == clue.subject
+        case "row", RecordFacts():
+            return clue.subject in [str(row.id) for row in facts.rows]
+        case "row", RunningFacts():
+            return clue.subject in [str(arrival.change) for arrival in facts.arrivals]
+        case "charter", CharterFacts():
+            return facts.charter.agent == clue.subject
+        case "approvals", ApprovalFacts():
+            return facts.service == clue.subject and (not facts.words or clue.detail in facts.words.split())
+        case "calendar", CalendarFacts():
+            return True
+        case "series", SeriesFacts():
+            return facts.service == clue.subject and clue.detail in _times(facts)
+        case _:
+            return False
+
+
+def _times(facts: SeriesFacts) -> list[str]:
+    """The clock times of its values; a value holds until the next."""
+    count = max([len(row.values) for row in facts.series], default=0) * STEP // 60
+    return [clock(facts.begins + 60 * k)[:5] for k in range(count)]
+
+
+def readings_in(shown: Observation) -> Iterable[SeatReading[ReadingFacts]]:
+    """The readings that a page passes on, or the reading itself."""
+    if isinstance(shown, FleetObservation):
+        return [reading for message in shown.chat for reading in message.readings]
+    return [shown] if isinstance(shown, SeatReading) else []

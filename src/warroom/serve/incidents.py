@@ -1,0 +1,260 @@
+"""What a session plays: incidents, one after the other, whatever route its messages come by."""
+
+import json
+import logging
+from asyncio import get_running_loop
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+from uuid import uuid4
+
+from warroom.chat import Answer, Chat
+from warroom.core.env import Env
+from warroom.core.errors import NotInstalled, quote_input
+from warroom.core.messages import encodable
+from warroom.core.types import JsonObject
+from warroom.episode import trajectory_hash
+from warroom.reward import step_reward
+from warroom.serve.metrics import RESETS, STEPS
+from warroom.serve.reset_request import OPEN, BadRequest, HoldOut, ResetRequest, parse_reset_request
+
+Result = TypeVar("Result")
+MAX_CALL_LENGTH = 50_000
+"""Characters of a call as JSON; a longer one is refused and only its size is kept."""
+SHORT = 100
+"""Characters of an argument, and number of arguments, that cannot make a call too long."""
+MAX_NAME_LENGTH = 100
+"""Characters of a tool's name that reach the record."""
+NOT_BEGUN: JsonObject = {
+    "episode_id": None, "step_count": 0, "seat": "", "seats": [], "turn": 0, "budget": 0, "done": False,
+}  # fmt: skip
+"""Where a session stands before its first reset."""
+_log = logging.getLogger("warroom.serve")
+
+
+class InvalidArguments(str):
+    """Stands in the record for arguments that cannot be read; the environment quotes it as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """What all sessions of one environment on a server have in common."""
+
+    env: str
+    team: str = "expert"
+    """Who plays beside a client that names no teammates."""
+    debug_truth: bool = False
+    hold_out: HoldOut = OPEN
+    background: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "warroom-background"))
+    """Where slow incidents are built and played, so that other sessions do not wait for them. One thread: models
+    cannot serve two callers at once."""
+
+
+class OpenEpisode(NamedTuple):
+    """The incident that a session has open."""
+
+    chat: Chat
+    request: ResetRequest
+    id: str
+
+    @property
+    def env(self) -> Env:
+        """The environment proper."""
+        return self.chat.session.env
+
+
+class ServedCall(NamedTuple):
+    """A call as a client sent it: nothing of it has been checked."""
+
+    tool: object
+    arguments: object
+    extra: JsonObject | None = None
+    """What stood beside tool and arguments."""
+
+
+class ServedIncidents:
+    """The incidents of one session. Answers are fields by name, those that have their default left out.
+
+    What can be played at once is, on the server's own event loop: it takes about a millisecond, and a thread for each
+    session would cost more.
+    """
+
+    def __init__(self, server_config: ServerConfig) -> None:
+        self.server_config = server_config
+        self.steps = 0
+        """Calls since the reset, wrong ones and those after the end too."""
+        self._episode: OpenEpisode | None = None
+        self.begun = self.calls = 0
+        """Incidents that were begun in this session, and calls in all of them."""
+        self._resets, self._steps = RESETS.labels(server_config.env), STEPS.labels(server_config.env)
+        self._rewarded = 0.0
+        """The score that the calls so far were rewarded with."""
+        self._seats_with_tools: set[str] = set()
+
+    def reset(self, options: JsonObject) -> JsonObject:
+        """Begin an incident. Without a seed a session plays incidents 0, 1, 2, ... of what it asks for."""
+        request = self._parse_request(options)
+        return self._begin_episode(request, _hiding_internal_errors(request.open))
+
+    async def reset_async(self, options: JsonObject) -> JsonObject:
+        """The same without keeping other sessions waiting."""
+        request = self._parse_request(options)
+        return self._begin_episode(request, await self._run_in_background(request.is_slow, request.open))
+
+    def step(self, call: ServedCall) -> JsonObject:
+        """Play one call of the acting seat; after the end it changes nothing and is answered so."""
+        episode = self._take_step()
+        return self._answer_step(episode, _hiding_internal_errors(lambda: _play(episode.chat, call)))
+
+    async def step_async(self, call: ServedCall) -> JsonObject:
+        """The same without keeping other sessions waiting."""
+        episode = self._take_step()
+        is_slow = episode.request.has_model_teammates
+        return self._answer_step(episode, await self._run_in_background(is_slow, lambda: _play(episode.chat, call)))
+
+    def status(self) -> JsonObject:
+        """Where the episode stands."""
+        if self._episode is None:
+            return {**NOT_BEGUN, "env": self.server_config.env}
+        chat, env = self._episode.chat, self._episode.env
+        return {
+            "episode_id": self._episode.id,
+            "step_count": self.steps,
+            "env": self.server_config.env,
+            "seat": chat.seat,
+            "seats": list(chat.session.seats),
+            "turn": env.turn,
+            "budget": env.budget,
+            "done": env.done,
+        }
+
+    async def _run_in_background(self, is_slow: bool, work: Callable[[], Result]) -> Result:
+        if not is_slow:
+            return _hiding_internal_errors(work)
+        return await get_running_loop().run_in_executor(self.server_config.background, _hiding_internal_errors, work)
+
+    def _parse_request(self, options: JsonObject) -> ResetRequest:
+        given = {"seed": None, "episode_id": None, **options}
+        if given["seed"] is None and options.get("index") is None and options.get("spec") is None:
+            given["seed" if self.server_config.hold_out.tasks_of is None else "index"] = self.begun
+        return as_bad_request(
+            lambda: parse_reset_request(
+                self.server_config.env,
+                given,
+                default_teammates=self.server_config.team,
+                allow_oracle=self.server_config.debug_truth,
+                hold_out=self.server_config.hold_out,
+            )
+        )
+
+    def _begin_episode(self, request: ResetRequest, chat: Chat) -> JsonObject:
+        episode = OpenEpisode(chat, request, uuid4().hex if request.episode_id is None else request.episode_id)
+        self._episode = episode
+        self.begun, self.steps, self._rewarded = self.begun + 1, 0, 0.0
+        self._resets.inc()
+        self._seats_with_tools = set()
+        return self._observation(episode, Answer(chat.text, refused=False), None)
+
+    def _take_step(self) -> OpenEpisode:
+        if self._episode is None:
+            raise BadRequest("no incident is open here: reset first, on the same socket (/ws) that the calls come by")
+        self.steps += 1
+        self.calls += 1
+        self._steps.inc()
+        return self._episode
+
+    def _answer_step(self, episode: OpenEpisode, answer: Answer) -> JsonObject:
+        reward = step_reward(episode.env, self._rewarded, dense=episode.request.dense_rewards)
+        if reward:
+            self._rewarded = episode.env.score()
+        return self._observation(episode, answer, reward)
+
+    def _observation(self, episode: OpenEpisode, answer: Answer, reward: float | None) -> JsonObject:
+        chat, env, seat = episode.chat, episode.env, episode.chat.seat
+        fields: JsonObject = {
+            "seat": seat,
+            "text": encodable(answer.text),
+            "turn": env.turn,
+            "budget": env.budget,
+            "reward": reward,
+            "done": env.done,
+        }
+        if answer.refused:
+            fields["refused"] = True
+        if seat not in self._seats_with_tools:
+            self._seats_with_tools.add(seat)
+            fields["tools"] = list(chat.conversations[seat].schemas)
+        if env.done:
+            fields |= _ending(episode)
+        if self.server_config.debug_truth:
+            fields |= {"debug": True, **_debug_fields(env)}
+        return fields
+
+
+def _ending(episode: OpenEpisode) -> JsonObject:
+    """What is reported once an incident is over; its spec only to a client that named the scenario itself."""
+    env = episode.env
+    return {
+        "score": env.score(),
+        "points": env.points(),
+        "outcome": env.outcome(),
+        "trajectory_hash": trajectory_hash(episode.chat.session.steps),
+        "spec": str(env.spec) if episode.request.named else "",
+    }
+
+
+def _debug_fields(env: Env) -> JsonObject:
+    return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}}
+
+
+def _play(chat: Chat, call: ServedCall) -> Answer:
+    """Play a call, whatever it holds."""
+    name = call.tool[:MAX_NAME_LENGTH] if isinstance(call.tool, str) else quote_input(call.tool)
+    return chat.call(name, _readable_arguments(call))
+
+
+def _readable_arguments(call: ServedCall) -> JsonObject | InvalidArguments:
+    """The arguments, or why they cannot be read."""
+    arguments = {} if call.arguments is None else call.arguments
+    size = _size(call.tool, arguments, call.extra)
+    if size > MAX_CALL_LENGTH:
+        return InvalidArguments(f"{size} characters of JSON; at most {MAX_CALL_LENGTH} are allowed")
+    if call.extra:
+        unknown = ", ".join(map(quote_input, call.extra))
+        return InvalidArguments(f"{unknown[:MAX_NAME_LENGTH]} beside tool and arguments")
+    return arguments if isinstance(arguments, dict) else InvalidArguments(quote_input(arguments))
+
+
+def _size(name: object, arguments: object, extra: object) -> int:
+    """Characters of a call as JSON; of an ordinary short one, 0 is near enough."""
+    is_short = type(name) is str and len(name) < SHORT and not extra
+    if is_short and isinstance(arguments, dict) and len(arguments) < SHORT and all(map(_is_short, arguments.values())):
+        return 0
+    return len(json.dumps([name, arguments, extra]))
+
+
+def _is_short(value: object) -> bool:
+    return type(value) is str and len(value) < SHORT
+
+
+def as_bad_request(read: Callable[[], Result]) -> Result:
+    """A client's own mistake goes back to it."""
+    try:
+        return read()
+    except (ValueError, NotInstalled) as error:
+        raise error if isinstance(error, BadRequest) else BadRequest(str(error)) from error
+
+
+def _hiding_internal_errors(work: Callable[[], Result]) -> Result:
+    """Defects of Warroom go to the server's log, never to the client: their messages may hold the truth."""
+    try:
+        return work()
+    except BadRequest:
+        raise
+    except Exception:
+        _log.exception("a defect of Warroom at a client's call")
+        raise RuntimeError("the server failed at this call, which is a defect of Warroom: its log says more") from None

@@ -1,0 +1,117 @@
+"""The lean protocol: the requests of OpenEnv's socket, and short answers, for our own client and for trainers.
+
+A client asks for it by the subprotocol `warroom.lean` when it opens `/ws`; a server that does not know it talks as
+OpenEnv does. Answers are the fields of an observation as one JSON object, without those that have their default. Errors
+are OpenEnv's error frames. Sessions, limits and incidents are the same on both.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+import orjson
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from warroom.core.errors import quote_input
+from warroom.core.types import JsonObject
+from warroom.serve.client_protocol import LEAN
+from warroom.serve.guard import refuse_socket
+from warroom.serve.incidents import ServedCall, ServedIncidents
+from warroom.serve.openenv_server import SessionCapacityError
+from warroom.serve.sessions import SessionServer
+
+RETRY_SECONDS = 1
+"""Seconds after which a client may try again where there was no room."""
+_ATTACHES = b"session_id="
+"""In the query of a socket that goes on with a session which was opened by HTTP: OpenEnv's own affair."""
+
+
+class LeanRoute:
+    """Talks to the sockets whose clients ask for the lean protocol; everything else goes on to OpenEnv."""
+
+    def __init__(self, app: ASGIApp, sessions: SessionServer) -> None:
+        self.app, self.sessions = app, sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Play the session of a socket, or pass on what is none of ours."""
+        if not _is_lean(scope):
+            await self.app(scope, receive, send)
+            return
+        try:
+            async with self.sessions.session() as incidents:
+                await receive()  # the handshake
+                await send({"type": "websocket.accept", "subprotocol": LEAN})
+                await _converse(incidents, receive, send)
+        except SessionCapacityError as error:
+            await refuse_socket(full(str(error)), scope, receive, send)
+
+
+def full(reason: str) -> JSONResponse:
+    """The refusal of a socket that there is no room for."""
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return JSONResponse({"detail": reason}, HTTPStatus.TOO_MANY_REQUESTS, headers)
+
+
+def _is_lean(scope: Scope) -> bool:
+    return (
+        scope["type"] == "websocket"
+        and LEAN in scope.get("subprotocols", ())
+        and scope["path"].endswith("/ws")
+        and _ATTACHES not in scope["query_string"]
+    )
+
+
+async def _converse(incidents: ServedIncidents, receive: Receive, send: Send) -> None:
+    """Answer message by message until either side closes."""
+    while (message := await receive())["type"] == "websocket.receive":
+        answer = await _answered(incidents, message["text"])
+        if answer is None:
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        await send({"type": "websocket.send", "text": answer})
+
+
+async def _answered(incidents: ServedIncidents, text: str) -> str | None:
+    """The answer to a message; None to the one that closes."""
+    try:
+        message = json.loads(text)
+    except ValueError as error:
+        return _error("INVALID_JSON", f"Invalid JSON: {error}")
+    kind, data = message.get("type"), message.get("data", {})
+    if kind == "close":
+        return None
+    request = REQUESTS.get(kind) if isinstance(kind, str) else None
+    if request is None:
+        return _error("UNKNOWN_TYPE", f"Unknown message type: {quote_input(kind)}; one of {', '.join(REQUESTS)}, close")
+    if not isinstance(data, dict):
+        return _error("VALIDATION_ERROR", f"data of a {kind} is an object, got {type(data).__name__}")
+    try:
+        return orjson.dumps(await request(incidents, data)).decode()
+    except Exception as error:  # as OpenEnv has it: what goes wrong is told, and the session goes on
+        return _error("EXECUTION_ERROR", str(error))
+
+
+async def _reset(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
+    return await incidents.reset_async(data)
+
+
+async def _step(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
+    call = ServedCall(data.pop("tool", None), data.pop("arguments", None), data)
+    data.pop("metadata", None)  # a field of every action of OpenEnv's, which is not read
+    return await incidents.step_async(call)
+
+
+async def _state(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
+    return incidents.status()
+
+
+REQUESTS: dict[str, Callable[[ServedIncidents, JsonObject], Awaitable[JsonObject]]] = {
+    "reset": _reset,
+    "step": _step,
+    "state": _state,
+}
+
+
+def _error(code: str, message: str) -> str:
+    return json.dumps({"type": "error", "data": {"message": message, "code": code}})

@@ -1,0 +1,53 @@
+"""How uvicorn serves, the same for one process and for workers."""
+
+import time
+from typing import TypedDict
+
+from uvicorn import Server
+
+from warroom.serve.guard import MAX_BYTES
+from warroom.serve.metrics import LAG
+
+_TICK = 0.1
+"""Seconds between two ticks of uvicorn's main loop."""
+
+PING = (30.0, 600.0)
+"""Seconds between two pings, and until a client that answers none is disconnected: a model may take minutes."""
+SHUTDOWN_SECONDS = 5
+"""Seconds that open connections are given when the server ends."""
+
+
+class HttpOptions(TypedDict):
+    """Options of `uvicorn.Config`."""
+
+    log_level: str
+    ws_max_size: int
+    ws_ping_interval: float
+    ws_ping_timeout: float
+    ws_per_message_deflate: bool
+    timeout_graceful_shutdown: int
+
+
+def http_options() -> HttpOptions:
+    """What `uvicorn.Config` is given."""
+    return HttpOptions(
+        log_level="warning",
+        ws_max_size=MAX_BYTES,
+        ws_ping_interval=PING[0],
+        ws_ping_timeout=PING[1],
+        ws_per_message_deflate=False,  # a page is short, and a compressor for each session is not
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+
+
+class MeteredServer(Server):
+    """Uvicorn's server, which measures how late its event loop is."""
+
+    _ticked = 0.0
+
+    async def on_tick(self, counter: int) -> bool:
+        """Set the figure at each tick."""
+        now = time.monotonic()
+        LAG.set(max(0.0, now - self._ticked - _TICK) if self._ticked else 0.0)
+        self._ticked = now
+        return await super().on_tick(counter)

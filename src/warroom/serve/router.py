@@ -1,0 +1,275 @@
+"""The process before the workers: accepts connections, and hands each to the worker that has the fewest.
+
+A session lives in one worker, so a connection that names a session goes to its worker. A worker that ends is replaced:
+its sessions are lost, those of the others are not touched. What no worker has room for is answered by 429.
+"""
+
+import asyncio
+import json
+import logging
+import multiprocessing
+import signal
+import socket
+import time
+from multiprocessing.process import BaseProcess
+from typing import NamedTuple
+
+from prometheus_client.multiprocess import mark_process_dead
+
+from warroom.serve.handover import ReportReader, WorkerReport, hand_over, named_worker
+from warroom.serve.logs import log
+from warroom.serve.protocol import SHUTDOWN_SECONDS
+from warroom.serve.worker import work
+
+ACCEPTED_AT_ONCE = 64
+PEEK_BYTES = 8192
+"""How much of a connection's beginning is looked at for the name of a session."""
+FIRST_BYTES_SECONDS = 10.0
+"""Seconds in which a client sends the first bytes of its request."""
+BODY_SECONDS, BODY_STEP = 0.05, 0.005
+"""Seconds that the body of a POST may come after its head, and between two looks."""
+MAX_SILENT = 1024
+"""Connections that have sent nothing yet; while there are so many, no further one is accepted."""
+HUNG_SECONDS = 60.0
+"""Seconds without a report after which a worker's event loop counts as hung."""
+_BUSY = json.dumps({"detail": "every worker of this server is full; try again in a second"}).encode()
+_TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n"
+    b"Content-Length: %d\r\n\r\n%s" % (len(_BUSY), _BUSY)
+)
+_log = logging.getLogger("warroom.serve")
+
+
+class RouterOptions(NamedTuple):
+    """How the workers are run."""
+
+    workers: int
+    max_connections: int
+    """Open at once in one worker."""
+    log_format: str
+    metrics_folder: str
+    """Where the workers write their counts."""
+
+
+class Worker:
+    """A worker process, as the router knows it."""
+
+    def __init__(self, number: int, log_format: str) -> None:
+        self.number = number
+        self.channel, far = socket.socketpair()
+        self.channel.setblocking(False)
+        self.report: WorkerReport | None = None
+        """The newest; None until it serves."""
+        self.heard = time.monotonic()
+        self.handed = 0
+        self._reader = ReportReader()
+        context = multiprocessing.get_context("spawn")
+        self.process: BaseProcess = context.Process(
+            target=work, args=(number, far, log_format), name=f"worker-{number}"
+        )
+        self.process.start()
+        far.close()
+
+    @property
+    def open(self) -> int:
+        """Connections that it has, those on their way to it included."""
+        return 0 if self.report is None else self.report.open + self.handed - self.report.received
+
+    def listen(self) -> bool:
+        """Read what it reports; False once it has ended."""
+        try:
+            data = self.channel.recv(4096)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self.report = self._reader.read(data) or self.report
+        self.heard = time.monotonic()
+        return bool(data)
+
+    def give(self, connection: socket.socket) -> bool:
+        """Hand it a connection; False if it takes none."""
+        try:
+            hand_over(self.channel, connection)
+        except OSError:
+            return False
+        self.handed += 1
+        return True
+
+
+class Router:
+    """Workers behind one listening socket."""
+
+    def __init__(self, options: RouterOptions, listening: socket.socket) -> None:
+        self.options, self.listening = options, listening
+        self.workers: dict[int, Worker] = {}
+        self.failed = False
+        """Whether a worker could not start, so that no other will."""
+        self._silent = 0
+        self._accepting = False
+        self._ended = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve until a signal ends it, or a worker cannot start."""
+        loop = asyncio.get_running_loop()
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(sign, self._ended.set)
+        self.listening.setblocking(False)
+        for number in range(1, self.options.workers + 1):
+            self._start(number)
+        while not self._ended.is_set():
+            await _within(self._ended, 1.0)
+            self._end_hung()
+        await self._stop()
+
+    # -- workers ------------------------------------------------------------------------------------
+
+    def _start(self, number: int) -> None:
+        worker = self.workers[number] = Worker(number, self.options.log_format)
+        asyncio.get_running_loop().add_reader(worker.channel, self._listen, worker)
+
+    def _listen(self, worker: Worker) -> None:
+        if not worker.listen():
+            asyncio.get_running_loop().remove_reader(worker.channel)
+            self._replace(worker)
+        self._accept_or_wait()
+
+    def _replace(self, worker: Worker) -> None:
+        """Say what was lost with a worker that has ended, and start another one under its number."""
+        worker.process.join(SHUTDOWN_SECONDS)
+        worker.process.kill()
+        worker.channel.close()
+        if worker.process.pid is not None:
+            mark_process_dead(worker.process.pid, self.options.metrics_folder)  # type: ignore[no-untyped-call]
+        del self.workers[worker.number]
+        if self._ended.is_set():
+            return
+        how = {"worker": worker.number, "exit_code": worker.process.exitcode, "connections": worker.open}
+        if worker.report is None:
+            log(_log, logging.ERROR, f"worker {worker.number} could not start; see above for the reason", **how)
+            self.failed = True
+            self._ended.set()
+            return
+        log(
+            _log, logging.ERROR, f"worker {worker.number} ended (exit code {worker.process.exitcode}): its "
+            f"{worker.open} connections and their sessions are lost, other workers go on; starting it again", **how,
+        )  # fmt: skip
+        self._start(worker.number)
+
+    def _end_hung(self) -> None:
+        for worker in self.workers.values():
+            if worker.report is not None and time.monotonic() - worker.heard > HUNG_SECONDS:
+                log(_log, logging.ERROR, f"worker {worker.number} has been hung for {HUNG_SECONDS:g} s: ending it",
+                    worker=worker.number)  # fmt: skip
+                worker.process.kill()  # the end of its channel starts another
+
+    async def _stop(self) -> None:
+        """End every worker, by force where it does not."""
+        self._accept_or_wait()
+        for worker in self.workers.values():
+            worker.process.terminate()
+        deadline = time.monotonic() + SHUTDOWN_SECONDS + 2
+        while any(worker.process.is_alive() for worker in self.workers.values()) and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+        for worker in self.workers.values():
+            worker.process.kill()
+        for task in self._tasks:
+            task.cancel()
+
+    # -- connections --------------------------------------------------------------------------------
+
+    def _accept_or_wait(self) -> None:
+        """Accept while there is a worker to serve; what comes meanwhile waits in the system's queue."""
+        serving = any(worker.report is not None for worker in self.workers.values())
+        wanted = serving and self._silent < MAX_SILENT and not self._ended.is_set()
+        if wanted != self._accepting:
+            self._accepting = wanted
+            loop = asyncio.get_running_loop()
+            loop.add_reader(self.listening, self._accept) if wanted else loop.remove_reader(self.listening)
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                connection, _ = self.listening.accept()
+            except OSError:  # none is left, the client is gone, or there are no more files
+                return
+            self._silent += 1
+            task = asyncio.get_running_loop().create_task(self._route(connection))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        self._accept_or_wait()
+
+    async def _route(self, connection: socket.socket) -> None:
+        with connection:  # a worker that takes it has a copy
+            connection.setblocking(False)
+            try:
+                start = await _first_bytes(connection)
+            except OSError:
+                return
+            finally:
+                self._silent -= 1
+                self._accept_or_wait()
+            if start and not self._hand_over(connection, named_worker(start)):
+                _refuse(connection)
+
+    def _hand_over(self, connection: socket.socket, named: int | None) -> bool:
+        """Give a connection to the worker whose session it names, or to the one with the fewest; False: none has room.
+
+        A session of a worker that has ended is nobody's: whichever worker is asked says so.
+        """
+        serving = [worker for worker in self.workers.values() if worker.report is not None]
+        order = sorted(serving, key=lambda worker: (worker.number != named, worker.open))
+        return any(worker.open < self.options.max_connections and worker.give(connection) for worker in order)
+
+
+def serve(options: RouterOptions, listening: socket.socket) -> bool:
+    """Serve until a signal; False if the workers cannot start."""
+
+    async def run() -> Router:
+        router = Router(options, listening)
+        await router.run()
+        return router
+
+    return not asyncio.run(run()).failed
+
+
+async def _first_bytes(connection: socket.socket) -> bytes:
+    """The beginning of a request, which stays to be read; empty if none comes in time.
+
+    A POST is waited for a moment longer where its body is missing: there it says which session it is for.
+    """
+    if not await _readable(connection):
+        return b""
+    deadline = time.monotonic() + BODY_SECONDS
+    while True:
+        start = connection.recv(PEEK_BYTES, socket.MSG_PEEK)
+        if not start.startswith(b"POST ") or not start.endswith(b"\r\n\r\n") or time.monotonic() > deadline:
+            return start
+        await asyncio.sleep(BODY_STEP)
+
+
+async def _readable(connection: socket.socket) -> bool:
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(connection, ready.set)
+    try:
+        return await _within(ready, FIRST_BYTES_SECONDS)
+    finally:
+        loop.remove_reader(connection)
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event for so long at most; whether it came."""
+    try:
+        return await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+
+
+def _refuse(connection: socket.socket) -> None:
+    try:
+        connection.recv(PEEK_BYTES)  # a connection that is closed with something unread is reset before its answer
+        connection.send(_TOO_MANY)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        return

@@ -1,0 +1,215 @@
+"""What the page reads, as records: runs, incidents and episodes. `docs/ui-contract.md` and its JSON schema are made
+from this module and the two beside it; whoever changes a field raises `CONTRACT`.
+
+Their names begin with `Page` here, and have no prefix in the schema and in TypeScript.
+
+An episode has three parts. The record (`PageEpisode` itself) holds what seats were shown, asked, said and answered.
+`PageWorld` holds what instruments and papers held in each minute, also what no seat looked at, but no judgement.
+`PageTruth` holds cause, guilt, grades, points and what was best. While an incident is played, only the record may
+leave a server.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from warroom.core.types import JsonObject
+from warroom.view.contract_truth import PageTruth
+from warroom.view.contract_world import PageWorld
+
+CONTRACT = 1
+"""Version of these records; the page refuses another."""
+
+Environment = Literal["fleet", "logs", "tickets"]
+
+
+# -- the record: what seats were shown, asked, said and answered ------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageAxis:
+    """The one axis of time of an episode. Turn n stands at `page + n - 1`."""
+
+    unit: Literal["minute", "turn"]
+    """Minutes of the day, or where no clock runs (tickets), turns."""
+    first: int
+    """Where the axis begins: some minutes before the page."""
+    page: int
+    """The first turn."""
+    last: int
+    """The last that was reached, the end included."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCall:
+    """One call of a tool. What a seat says to others (`say`) and asks of them (`ask`) is among the arguments."""
+
+    n: int
+    """Number of the call in the episode, from 0: where somebody may take over."""
+    tool: str
+    arguments: JsonObject
+    result: str
+    """What the seat was answered."""
+    reads: bool
+    """Whether it left the turn open (a reading, a declaration that takes no time)."""
+    refused: bool
+    message: str
+    """What a model wrote beside the call; empty for scripts."""
+    reading: str | None
+    """Number under which others quote it, such as S-2."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTurn:
+    """One turn of one seat: its page, its readings, and the act that ended it (the last call)."""
+
+    n: int
+    """From 1."""
+    at: int
+    """Place on the axis."""
+    seat: str
+    shown: str
+    """The page at the start of the turn."""
+    calls: tuple[PageCall, ...]
+    path: str
+    """Digest of all calls up to the end of this turn: two episodes of one incident agree up to here if it is equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A service calls another."""
+
+    source: str
+    target: str
+    rate: float | None
+    """Calls per request, if known."""
+    needed: bool
+    """Whether the caller's request fails when the call fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageService:
+    """A box of the graph."""
+
+    name: str
+    kind: str
+    """gateway, service, db, cache, queue, ..."""
+    replicas: int | None
+    requests: float | None
+    """Usual requests per second; None where no seat is told."""
+    p95: float | None
+    """Usual milliseconds; None where no seat is told."""
+    team: str | None
+    """Who owns it; None where nobody is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageIncident:
+    """What all episodes of one incident share, as every seat may know it."""
+
+    id: str
+    """Opaque: it tells neither scenario nor cause."""
+    name: str
+    """Such as "Incident 30514"."""
+    env: Environment
+    seats: tuple[str, ...]
+    budget: int
+    """Turns at most."""
+    services: tuple[PageService, ...]
+    links: tuple[PageLink, ...]
+    briefs: dict[str, str]
+    """What each seat is told before its first turn."""
+    article: str | None
+    """tickets: the ticket, which stands in the graph's place."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageEpisode:
+    """One incident as one policy played it."""
+
+    contract: int
+    id: str
+    incident: str
+    """Id of its `Incident`."""
+    env: Environment
+    policy: str
+    over: bool
+    """False while it is played; there is no world and no truth then."""
+    axis: PageAxis
+    turns: tuple[PageTurn, ...]
+    world: PageWorld | None
+    truth: PageTruth | None
+
+
+# -- a run ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """An episode on the landing page. All but the first six fields are truth."""
+
+    id: str
+    incident: str
+    name: str
+    run: int
+    """Index into `runs`."""
+    policy: str
+    attempt: int
+    env: Environment
+    scenario: str
+    title: str
+    """The scenario in words."""
+    tier: str
+    split: str
+    seed: int
+    turns: int
+    total: float
+    score: float
+    solved: bool
+    caught: bool | None
+    """Whether the rogue was suspended; None where there is none, or no such thing."""
+    ground: bool | None
+    """Whether it was suspended on the right ground."""
+    innocents: int
+    """Innocent agents that were suspended."""
+    blunders: int | None
+    """None where values were not worked out."""
+    mistakes: int | None
+    safe: str
+    """The verdict line without truth."""
+    verdict: str
+    points: dict[str, float]
+    """Points by term of the rubric."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRunHead:
+    """Where episodes come from."""
+
+    name: str
+    command: str
+    warroom: str
+    """Version that played it."""
+    started: str
+    report: str | None
+    """Address of its report beside the page, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRunIndex:
+    """The landing page: all that it needs without unpacking an episode."""
+
+    contract: int
+    runs: tuple[PageRunHead, ...]
+    notes: tuple[str, ...]
+    rows: tuple[PageRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageSearchIndex:
+    """Every word that was said or shown, and the episodes that hold it."""
+
+    words: str
+    """In alphabetical order, lower case, one blank between two."""
+    rows: str
+    """For each word, in the same order, parted by ";": the rows that hold it as base-36 numbers parted by ",", each
+    the distance to the one before; the first counts from row 0. A "-" before them: all rows but these."""

@@ -1,0 +1,170 @@
+"""What nobody may know before the end: cause, guilt, grades, points, and what was best."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Grade = Literal["best", "good", "inaccuracy", "mistake", "blunder", "none"]
+Tone = Literal["good", "fair", "bad"]
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageVerdict:
+    """What became of the episode in one line."""
+
+    safe: str
+    """Without a word of truth, such as "Closed in turn 12, score 0.31"."""
+    full: str
+    """With it: where it was won or lost, and who did it."""
+    tone: Tone
+    turns: tuple[int, ...]
+    """Turns that decided it, the gravest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """The grade of one turn."""
+
+    turn: int
+    points: float
+    """Points of the turn."""
+    total: float
+    """Points up to its end."""
+    value: float | None
+    """Best total that was still within reach after it; None where it was not worked out."""
+    loss: float
+    """What it cost of the best total within reach; without a value, what it cost in points."""
+    grade: Grade
+    best: str | None
+    """The oracle's act in its place, as a call; None if it is the same or there is none."""
+    why: str | None
+    """One sentence, for acts that are not good."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFact:
+    """Something that had to be read, and what it is good for."""
+
+    id: str
+    text: str
+    """What a reading of it says, short."""
+    role: Literal["hit", "breach", "decoy", "clears", "answer"]
+    """It shows the cause | the broken rule | a suspect | that a suspect is innocent | (logs, tickets) the answer."""
+    proof: bool
+    """Whether the case cannot be proved without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLearned:
+    """When a seat came to know a fact."""
+
+    fact: str
+    seat: str
+    turn: int
+    how: Literal["read", "told"]
+    """By a reading of its own, or by another's that was passed on to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """When the proof was on the table. A moment is None if it never came."""
+
+    first: PageLearned | None
+    """The first fact of the proof that anybody read."""
+    complete: PageLearned | None
+    """The last fact that was missing, when some seat had read it: from here on the seats together could know."""
+    one_head: PageLearned | None
+    """The same for a single seat that knows all of it: from here on it knew."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCulprit:
+    """A service in trouble and what caused it."""
+
+    service: str
+    cause: str
+    """The mechanism in words."""
+    change: str | None
+    """None: no change caused it."""
+    who: str | None
+    """Who answers for the change."""
+    since: int
+    """Minute of the axis."""
+    text: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAgentVerdict:
+    """The judgement on an automation agent."""
+
+    agent: str
+    label: Literal["rogue", "faulty", "careless", "clean"]
+    ground: str | None
+    """The rule that it broke."""
+    change: str
+    harm: float
+    """Share of the requests that its change hurts by the handbook, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """A component of the points."""
+
+    label: str
+    points: float
+    turn: int | None
+    """The turn in which it was earned; None for sums over turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageOracleCall:
+    """What one who is told the truth does."""
+
+    turn: int
+    seat: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageCheck:
+    """logs, tickets: one part of the answer against the rules."""
+
+    label: str
+    given: str
+    right: str
+    good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageTruth:
+    """What nobody may know before the end."""
+
+    scenario: str
+    tier: str
+    split: str
+    seed: int
+    """Index within the split."""
+    title: str
+    """The scenario in words."""
+    story: str
+    verdict: PageVerdict
+    total: float
+    score: float
+    """0 is doing nothing, 1 the oracle."""
+    noop: float
+    oracle: float
+    marks: tuple[PageMark, ...]
+    parts: tuple[PagePart, ...]
+    culprits: tuple[PageCulprit, ...]
+    agents: tuple[PageAgentVerdict, ...]
+    facts: tuple[PageFact, ...]
+    learned: tuple[PageLearned, ...]
+    evidence: PageEvidence
+    checks: tuple[PageCheck, ...]
+    debrief: tuple[str, ...]
+    line: tuple[PageOracleCall, ...]
+    """The oracle's calls that are more than waiting."""
+    outcome: dict[str, Scalar]
+    notes: tuple[str, ...]
+    """What is missing and why, such as values that were not worked out."""

@@ -1,0 +1,116 @@
+"""The contract as a JSON schema and as TypeScript, made from the records: nothing about a field is written twice.
+
+`python -m warroom.view.contract_types` prints the TypeScript of `ui/src/contract.ts`; with `schema` the JSON schema of
+`docs/ui-contract.schema.json`.
+"""
+
+import json
+import sys
+from dataclasses import fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from warroom.core.types import JsonObject
+from warroom.view.contract import CONTRACT, PageEpisode, PageIncident, PageRunIndex, PageSearchIndex
+
+ROOTS: tuple[type, ...] = (PageRunIndex, PageIncident, PageEpisode, PageSearchIndex)
+"""What files and servers send; all else is within these."""
+PRIMITIVES: dict[object, tuple[str, str]] = {
+    str: ("string", "string"), int: ("integer", "number"), float: ("number", "number"), bool: ("boolean", "boolean"),
+    NoneType: ("null", "null"),
+}  # fmt: skip
+"""Python's type: its name in JSON schema, and in TypeScript."""
+
+
+def name_of(record: type) -> str:
+    """What a record is called outside Python, where other modules have no records of their own."""
+    return record.__name__.removeprefix("Page")
+
+
+def records(roots: tuple[type, ...] = ROOTS) -> list[type]:
+    """The roots and every record within them, each once, the outer first."""
+    found: dict[type, None] = {}
+
+    def collect(kind: object) -> None:
+        if is_dataclass(kind) and isinstance(kind, type) and kind not in found:
+            found[kind] = None
+            for hint in get_type_hints(kind).values():
+                collect(hint)
+        for inner in get_args(kind):
+            collect(inner)
+
+    for root in roots:
+        collect(root)
+    return list(found)
+
+
+def json_schema(roots: tuple[type, ...] = ROOTS) -> JsonObject:
+    """A JSON schema (2020-12) with a definition for each record."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Warroom page data, version {CONTRACT}",
+        "anyOf": [{"$ref": f"#/$defs/{name_of(root)}"} for root in roots],
+        "$defs": {name_of(record): _object(record) for record in records(roots)},
+    }
+
+
+def _object(record: type) -> JsonObject:
+    hints = get_type_hints(record)
+    return {
+        "type": "object",
+        "properties": {name: _schema(hint) for name, hint in hints.items()},
+        "required": list(hints),
+        "additionalProperties": False,
+    }
+
+
+def _schema(hint: object) -> JsonObject:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return {"$ref": f"#/$defs/{name_of(hint)}"}
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is UnionType:
+        return {"anyOf": [_schema(part) for part in inner]}
+    if origin is tuple:
+        return {"type": "array", "items": _schema(inner[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(inner[1])}
+    return {"type": PRIMITIVES[hint][0]} if hint in PRIMITIVES else {}
+
+
+def typescript(roots: tuple[type, ...] = ROOTS) -> str:
+    """The records as TypeScript types, and the version that the page understands."""
+    head = "// Made from src/warroom/view/contract.py by python -m warroom.view.contract_types; not edited by hand."
+    interfaces = [_interface(record) for record in records(roots)]
+    return "\n\n".join([head, f"export const CONTRACT = {CONTRACT};", *interfaces]) + "\n"
+
+
+def _interface(record: type) -> str:
+    assert is_dataclass(record)
+    hints = get_type_hints(record)
+    rows = [f"  readonly {entry.name}: {_type(hints[entry.name])};" for entry in fields(record)]
+    return "\n".join([f"export interface {name_of(record)} {{", *rows, "}"])
+
+
+def _type(hint: object) -> str:
+    if is_dataclass(hint) and isinstance(hint, type):
+        return name_of(hint)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return " | ".join([f'"{value}"' for value in inner])
+    if origin is UnionType:
+        return " | ".join(dict.fromkeys([_type(part) for part in inner]))
+    if origin is tuple:
+        return f"readonly {_bracketed(_type(inner[0]))}[]"
+    if origin is dict:
+        return f"Readonly<Record<string, {_type(inner[1])}>>"
+    return PRIMITIVES[hint][1] if hint in PRIMITIVES else "unknown"
+
+
+def _bracketed(text: str) -> str:
+    return f"({text})" if " " in text else text
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=1) if "schema" in sys.argv else typescript(), end="")

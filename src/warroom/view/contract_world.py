@@ -1,0 +1,111 @@
+"""What could have been looked at in an incident, without judgement: instruments, ledger, papers, documents."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class PageAlertLife:
+    """An alert, from when it fired to when it resolved."""
+
+    service: str
+    name: str
+    since: int
+    until: int | None
+    """None: it still fired at the end."""
+    value: float
+    limit: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageStatement:
+    """What an agent claimed when it asked, beside the series that supports or refutes it."""
+
+    text: str
+    subject: str
+    metric: str
+    value: float
+    as_of: int
+    """Minute of the axis that it speaks of."""
+    first: int
+    """Minute of the first value of `series`."""
+    step: int
+    """Minutes between two values."""
+    series: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A change by an agent or a person, before or during the incident."""
+
+    id: str
+    """Such as CHG-7718."""
+    asked: int
+    """Minute of the axis."""
+    landed: int
+    actor: str
+    """Whom the ledger names."""
+    signer: str
+    """Whose credential signed it."""
+    agent: bool
+    """Whether the signer is an automation agent, and not a colleague."""
+    family: str
+    """What kind of change: scale, deploy, toggle, ..."""
+    service: str
+    approval: str | None
+    statement: PageStatement | None
+    diff: str | None
+    """What it edited, in words; None for routine changes, which nobody suspects."""
+    ledger: str | None
+    """Its row of the ledger; None if the row is missing."""
+    again: tuple[int, ...]
+    """Minutes in which its controller made it again."""
+    undone: tuple[int, ...]
+    """Minutes in which a seat rolled it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class PagePaper:
+    """A charter, an approval or an entry of the calendar, in words."""
+
+    kind: Literal["charter", "approval", "calendar"]
+    name: str
+    """The agent of a charter, the number of an approval, "calendar"."""
+    service: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageDocument:
+    """tickets: a document that was found, opened or cited, or that should have been."""
+
+    id: str
+    kind: str
+    """article, ticket or incident."""
+    title: str
+    body: str | None
+    """None if nobody opened it."""
+    found: int | None
+    """Turn in which a search first showed it."""
+    opened: int | None
+    cited: bool
+
+
+Sample = tuple[float, ...]
+"""Requests per second, 95th percentile in ms, errors in percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageWorld:
+    """What instruments, ledger and papers held, minute by minute."""
+
+    series: dict[str, tuple[Sample | None, ...]]
+    """By service, a sample for each minute from `axis.first` on: [requests/s, p95 ms, errors %]; None: not scraped."""
+    users: tuple[float | None, ...]
+    """Percent of service that users lose, in the same minutes."""
+    alerts: tuple[PageAlertLife, ...]
+    changes: tuple[PageChange, ...]
+    """In order of asking."""
+    papers: tuple[PagePaper, ...]
+    documents: tuple[PageDocument, ...]

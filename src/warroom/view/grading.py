@@ -1,0 +1,67 @@
+"""Acts against what was still within reach: what each turn cost, and the grade for it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from warroom.view.contract_truth import Grade, PageMark
+
+BLUNDER, MISTAKE, INACCURACY = 0.20, 0.07, 0.02
+"""Least losses, as shares of what lies between doing nothing and the oracle."""
+
+
+class PlayedTurn(NamedTuple):
+    """What a grade rests on."""
+
+    turn: int
+    points: float
+    total: float
+    value: float | None
+    """Best total within reach after the turn; None where it was not worked out."""
+    best: str
+    """The oracle's act in this place, as a call."""
+    act: str
+    """The seat's act."""
+    waits: bool
+    """Whether the act did nothing to the world."""
+    could_know: bool
+    """Whether the seat had read or been told what a better act needed."""
+    why: str | None
+
+
+def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tuple[PageMark, ...]:
+    """A mark for each turn. What is reached later was within reach before, so values never rise."""
+    values = [turn.value for turn in turns]
+    for k in reversed(range(len(values) - 1)):
+        here, later = values[k], values[k + 1]
+        if here is not None and later is not None:
+            values[k] = max(here, later)
+    before, marks = oracle, list[PageMark]()
+    for turn, value in zip(turns, values, strict=True):
+        loss = max(0.0, -turn.points if value is None else before - value)
+        before = before if value is None else value
+        marks.append(_mark(turn, value, loss, oracle - noop))
+    return tuple(marks)
+
+
+def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> PageMark:
+    found = grade(turn, loss / span)
+    return PageMark(
+        turn=turn.turn,
+        points=round(turn.points, 2),
+        total=round(turn.total, 2),
+        value=None if value is None else round(value, 2),
+        loss=round(loss, 2),
+        grade=found,
+        best=turn.best if turn.best not in ("", turn.act) else None,
+        why=turn.why if found not in ("best", "good") else None,
+    )
+
+
+def grade(turn: PlayedTurn, loss: float) -> Grade:
+    """The grade for a loss, a share; to wait for what nobody has read yet is no fault."""
+    excused = turn.waits and not turn.could_know
+    if turn.value is None and turn.waits:
+        return "none"
+    if loss >= INACCURACY and not excused:
+        return "blunder" if loss >= BLUNDER else "mistake" if loss >= MISTAKE else "inaccuracy"
+    return "best" if turn.act == turn.best else "good"

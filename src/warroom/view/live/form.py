@@ -1,0 +1,110 @@
+"""The form of a person's call, made from the schemas of the tools, and what is wrong with an answer to it."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from warroom.core.errors import quote_input, unknown_name_message
+from warroom.core.schemas import Schema
+from warroom.core.types import JsonObject
+
+KINDS = {"string": "text", "integer": "number", "number": "number", "boolean": "flag", "array": "list"}
+"""How an argument of each type of JSON is asked for; one with a closed list is a choice."""
+LONG_TEXT, LONG_TEXT_LINES = 400, 6
+
+
+@dataclass(frozen=True)
+class Field:
+    """One question of a form."""
+
+    name: str
+    kind: str
+    help: str
+    required: bool
+    choices: tuple[str, ...]
+    max_length: int | None
+    """Characters of a text; None where the tool itself says it in its answer."""
+    lines: int
+    """Height of a text."""
+
+
+@dataclass(frozen=True)
+class ToolForm:
+    """One thing that a seat can do."""
+
+    name: str
+    description: str
+    ends_turn: bool
+    available: bool
+    """Whether it can be called now: readings are counted."""
+    fields: tuple[Field, ...]
+
+
+class Slip(ValueError):
+    """A call that would be refused; nothing was played."""
+
+    def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.fields = dict(fields or {})
+        """What is wrong, by the name of the field."""
+
+
+def tool_form(schema: Schema, acts: Collection[str], reads_left: int) -> ToolForm:
+    """The form of a tool."""
+    ends_turn = schema["name"] in acts
+    required = schema["parameters"].get("required", ())
+    fields = tuple(_field(name, of, name in required) for name, of in _properties(schema).items())
+    return ToolForm(schema["name"], schema["description"], ends_turn, ends_turn or reads_left > 0, fields)
+
+
+def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
+    """The arguments that the answers mean; what was left empty is left out. A `Slip` names every wrong field."""
+    properties, wrong = _properties(schema), dict[str, str]()
+    given = {name: value for name, value in answers.items() if value is not None and value != ""}
+    for name in given.keys() - properties.keys():
+        wrong[name] = f"{schema['name']} does not ask for it; it takes {', '.join(properties) or 'nothing'}"
+    for name in schema["parameters"].get("required", ()):
+        if name not in given:
+            wrong[name] = "this is needed"
+    for name in given.keys() & properties.keys():
+        problem = _problem(name, properties[name], given[name])
+        if problem:
+            wrong[name] = problem
+    if wrong:
+        raise Slip("Nothing was played: " + "; ".join(f"{name}: {text}" for name, text in wrong.items()), wrong)
+    return given
+
+
+def refusal_slip(text: str, arguments: Mapping[str, object]) -> Slip:
+    """A refusal of the environment, beside the field whose value it quotes."""
+    text = text.removeprefix("Refused, and the turn is spent: ")
+    named = [name for name in arguments if text.startswith(name + " ")]
+    quoted = [name for name, value in arguments.items() if isinstance(value, str) and value in text]
+    return Slip(f"Nothing was played: {text}", dict.fromkeys((named or quoted)[:1], text))
+
+
+def _properties(schema: Schema) -> dict[str, JsonObject]:
+    found: dict[str, JsonObject] = schema["parameters"]["properties"]
+    return found
+
+
+def _field(name: str, of: JsonObject, required: bool) -> Field:
+    choices = tuple(of.get("enum", ()))
+    longest = of.get("maxLength")
+    lines = LONG_TEXT_LINES if (longest or 0) > LONG_TEXT else 1
+    kind = "choice" if choices else KINDS[of["type"]]
+    return Field(name, kind, of["description"], required, choices, longest, lines)
+
+
+def _problem(name: str, of: JsonObject, value: object) -> str:
+    """What is wrong with a value; empty if nothing is."""
+    if "enum" in of:
+        return "" if value in of["enum"] else unknown_name_message(name, value, of["enum"])
+    types: dict[str, tuple[type, ...]] = {
+        "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "array": (list,)
+    }  # fmt: skip
+    if not isinstance(value, types[of["type"]]) or (isinstance(value, bool) and of["type"] != "boolean"):
+        words = {"integer": "a whole number", "number": "a number", "array": "a list", "boolean": "yes or no"}
+        return f"this must be {words.get(of['type'], 'a text')}, got {quote_input(value)}"
+    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return f"each item must be a text, got {quote_input(value)}"
+    return ""

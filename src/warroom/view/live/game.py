@@ -1,0 +1,379 @@
+"""One game: an incident at whose seats policies and people sit. Nothing moves where a policy is missing."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from threading import RLock, Thread
+from typing import TYPE_CHECKING, NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.errors import first_line
+from warroom.core.policy import message_of
+from warroom.core.scene import Scene
+from warroom.core.spec import EpisodeSpec
+from warroom.core.types import JsonObject, ToolCall
+from warroom.episode import Episode, Step
+from warroom.session import Session
+from warroom.view.live.form import Slip, arguments_of, refusal_slip, tool_form
+from warroom.view.live.messages import (
+    CallEntry,
+    GameResult,
+    GameView,
+    Origin,
+    Phase,
+    SeatForm,
+    SeatPlayer,
+    merge_scenes,
+    scene_message,
+)
+from warroom.view.live.seating import PERSON, Seated, catch_up, is_model, model_lock, seat_policies
+from warroom.view.story import EpisodeStory, episode_story, record_story
+
+if TYPE_CHECKING:
+    from warroom.policies.llm.client import LLMClient
+
+NAP = 0.05
+"""Seconds after which a play that pauses looks whether it is to stop."""
+
+
+class PlayUntil(StrEnum):
+    """How far policies are to move by themselves."""
+
+    CALL = "call"
+    TURN = "turn"
+    END = "end"
+    """Or to a person's turn."""
+
+
+class RecordedCall(NamedTuple):
+    """A call that was made, as a journal keeps it."""
+
+    tool: str
+    arguments: JsonObject
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is played, and by whom."""
+
+    spec: EpisodeSpec
+    seats: Mapping[str, str]
+    """The policy of each seat, or `person`."""
+    surprise: bool = False
+    """Whether the scenario stays hidden until the end."""
+    origin: Origin | None = None
+    opening: tuple[RecordedCall, ...] = ()
+    """The calls before the point where it was branched off."""
+
+
+class Moved(ValueError):
+    """The game is no longer where its viewer saw it; nothing was played."""
+
+
+@dataclass
+class _Moment:
+    """A call, and what was known after it."""
+
+    step: Step
+    ends_turn: bool
+    seat_scene: JsonObject
+    """To the seat that made it."""
+    shared_scene: JsonObject
+    """To all seats together."""
+
+
+@dataclass
+class _Goal:
+    """How far policies are to move by themselves."""
+
+    calls: int | None = None
+    turn: int | None = None
+    is_stopped: bool = False
+
+
+class Game:
+    """An incident that is watched or played. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        id: str,
+        setup: Setup,
+        calls: Sequence[RecordedCall] = (),
+        client: "LLMClient | None" = None,
+    ) -> None:
+        """`calls` were made before, after the opening; a `ValueError` says that they belong to another incident."""
+        self.id, self.setup, self.client = id, setup, client
+        self.keep: Callable[[RecordedCall], object] = lambda call: None
+        """Told of each new call before it is played."""
+        self.pace = 0.0
+        """Seconds between two calls of policies, so that a person can follow."""
+        self.people = [seat for seat, name in setup.seats.items() if name == PERSON]
+        self.listeners: set[Callable[[], object]] = set()
+        """Called after each change, from any thread."""
+        self._lock = RLock()
+        self._goal = _Goal()
+        self._moving = False
+        self._thinking = False
+        self._begin([*setup.opening, *calls])
+
+    # -- what it is -----------------------------------------------------------------------------------
+
+    @property
+    def env(self) -> Env:
+        """The incident itself."""
+        return self.session.env
+
+    @property
+    def done(self) -> bool:
+        """Whether the incident is over."""
+        return self.env.done
+
+    @property
+    def moving(self) -> bool:
+        """Whether policies move by themselves."""
+        return self._moving
+
+    @property
+    def calls(self) -> list[RecordedCall]:
+        """Every call so far."""
+        with self._lock:
+            return [RecordedCall(step.tool, step.arguments, step.message) for step in self.session.steps]
+
+    @cached_property
+    def episode(self) -> Episode:
+        """The record of the finished game; a `ValueError` while it goes on."""
+        names = dict.fromkeys(self.setup.seats.values())
+        seats = ",".join(f"{seat}={name}" for seat, name in self.setup.seats.items())
+        with self._lock:
+            return self.session.result(next(iter(names)) if len(names) == 1 else seats)
+
+    def story(self) -> EpisodeStory:
+        """The game as the page replays it: with the truth once it is over, before that what seats were shown.
+
+        A `PermissionError` says that a person plays, who is not to see what others are shown.
+        """
+        if self.done:
+            return self._whole_story
+        if self.people:
+            raise PermissionError("this game is played by a person: it can be replayed once it is over")
+        with self._lock:
+            story = record_story(self.env, self.session.steps, id=self.id)
+        return EpisodeStory(
+            replace(story.incident, id=self.id, name=f"Game {self.id}"), replace(story.episode, incident=self.id)
+        )
+
+    @cached_property
+    def _whole_story(self) -> EpisodeStory:
+        return episode_story(self.episode, self.id)
+
+    # -- what is done ---------------------------------------------------------------------------------
+
+    def submit(self, after: int, tool: str, answers: Mapping[str, object]) -> None:
+        """Play a person's call, made after so many calls of the game; then policies move to a person's next turn.
+
+        `Moved` says that the game is elsewhere, `Slip` that the call would be refused; nothing is played then.
+        """
+        with self._lock:
+            if self.phase is not Phase.PERSON:
+                raise Moved("the game is over" if self.done else "it is not your turn: nothing was played")
+            if after != len(self.session.steps):
+                raise Moved(f"nothing was played: you had seen {after} calls of {len(self.session.steps)}")
+            self._play(self._checked(tool, answers))
+        self._changed()
+        self.move(PlayUntil.END)
+
+    def move(self, until: PlayUntil, pace: float | None = None) -> None:
+        """Let the policies move: one call, to the end of the turn, or until a person's turn or the end.
+
+        Where one of them could not play, it is tried again.
+        """
+        with self._lock:
+            self.pace = self.pace if pace is None else pace
+            if self.seated.reasons and not self._moving:
+                self._begin(self.calls)
+            self._goal = _Goal(
+                len(self.session.steps) + 1 if until is PlayUntil.CALL else None,
+                self.env.turn + 1 if until is PlayUntil.TURN else None,
+            )
+            if self._moving or not self._can_move:
+                return
+            self._moving = True
+        Thread(target=self._run, name=f"game {self.id}", daemon=True).start()
+
+    def stop(self) -> None:
+        """Let no policy move after the call that is being made."""
+        self._goal.is_stopped = True
+        self._changed()
+
+    # -- what is seen ---------------------------------------------------------------------------------
+
+    @property
+    def phase(self) -> Phase:
+        """What the game waits for."""
+        if self.done:
+            return Phase.OVER
+        if self._thinking:
+            return Phase.THINKING
+        if self.seated.reasons:
+            return Phase.UNAVAILABLE
+        if self.env.seat in self.people:
+            return Phase.PERSON
+        return Phase.PLAYING if self._moving else Phase.PAUSED
+
+    def view(self, after: int = 0) -> GameView:
+        """The game as its viewers may see it, with the calls after the first so many."""
+        with self._lock:
+            env, spec, phase = self.env, self.setup.spec, self.phase
+            viewer, hidden = self._viewer(), self.setup.surprise and not self.done
+            seats = env.SEATS if viewer is None else (viewer,)
+            return GameView(
+                id=self.id, env=env.name, scenario=None if hidden else spec.scenario, tier=spec.tier,
+                split=spec.split.value, index=None if hidden else spec.index, budget=env.budget, turn=env.turn,
+                calls=len(self._moments), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
+                seats=tuple(SeatPlayer(seat, name, self.seated.reasons.get(seat, ""))
+                            for seat, name in self.setup.seats.items()),
+                branched_from=self.setup.origin, viewer=viewer,
+                briefs={seat: env.brief(seat).render() for seat in seats}, scene=self._scene(viewer),
+                log=self._log(viewer, after), seat=self._form() if phase is Phase.PERSON else None,
+                result=GameResult(env.total, env.score()) if self.done else None,
+            )  # fmt: skip
+
+    def _viewer(self) -> str | None:
+        """The person's seat through whose eyes the game is seen: the one that acts, or the last that did."""
+        if self.done or not self.people:
+            return None
+        if self.env.seat in self.people:
+            return self.env.seat
+        made = (moment.step.seat for moment in reversed(self._moments))
+        return next((seat for seat in made if seat in self.people), self.people[0])
+
+    def _log(self, viewer: str | None, after: int) -> tuple[CallEntry, ...]:
+        numbered = enumerate(self._moments[after:], after + 1)
+        return tuple(_entry(n, of, viewer, self.done) for n, of in numbered if viewer in (None, of.step.seat))
+
+    def _form(self) -> SeatForm:
+        env = self.env
+        brief, left = env.brief(env.seat), max(0, env.reads_per_turn - env.reads)
+        forms = tuple(tool_form(schema, brief.acts, left) for schema in brief.tools)
+        return SeatForm(env.seat, self.session.observation_text(), left, env.reads_per_turn, forms)
+
+    def _scene(self, viewer: str | None) -> JsonObject:
+        return scene_message(self.env.scene(viewer) if viewer is not None else self._shared_scene())
+
+    def _shared_scene(self) -> Scene:
+        return merge_scenes([self.env.scene(seat) for seat in self.env.SEATS])
+
+    # -- within ---------------------------------------------------------------------------------------
+
+    def _begin(self, calls: Sequence[RecordedCall]) -> None:
+        """Play the calls again from the start; policies are shown what their seats were shown."""
+        self.session, self._moments = Session(self.setup.spec), list[_Moment]()
+        self.env.trace_observations()
+        seated = self.seated = seat_policies(self.env, self.setup.seats, self.client)
+        for call in calls:
+            if self.done:
+                raise ValueError(f"the incident was over before its last {len(calls) - len(self._moments)} calls")
+            self._catch_up(seated, call)
+            self._record(call)
+        if not self.done:
+            self.env.observe()  # whoever acts next has its page before it acts
+
+    def _catch_up(self, seated: Seated, call: RecordedCall) -> None:
+        seat = self.env.seat
+        if seat not in seated.policies:
+            return
+        try:
+            catch_up(seated.policies[seat], self.env.observe(), ToolCall(call.tool, call.arguments))
+        except Exception as error:  # models and files of users raise whatever they like
+            del seated.policies[seat]
+            seated.reasons[seat] = first_line(error)
+
+    def _checked(self, tool: str, answers: Mapping[str, object]) -> RecordedCall:
+        """The call that the answers mean; a `Slip` where the environment would refuse it."""
+        schemas = {schema["name"]: schema for schema in self.env.brief(self.env.seat).tools}
+        if tool not in schemas:
+            raise Slip(f"{self.env.seat} has no {tool[:60]!r}; it has {', '.join(schemas)}")
+        arguments = arguments_of(schemas[tool], answers)
+        tried = deepcopy(self.env).step(ToolCall(tool, deepcopy(arguments)))
+        if tried.refused:
+            raise refusal_slip(tried.result.render(), arguments)
+        return RecordedCall(tool, arguments)
+
+    def _play(self, call: RecordedCall) -> None:
+        self.keep(call)
+        self._record(call)
+
+    def _record(self, call: RecordedCall) -> None:
+        env = self.env
+        seat = env.seat
+        env.observe()
+        result = self.session.step(ToolCall(call.tool, call.arguments), message=call.message)
+        env.observe()
+        scenes = scene_message(env.scene(seat)), scene_message(self._shared_scene())
+        self._moments.append(_Moment(self.session.steps[-1], result.ended, *scenes))
+
+    @property
+    def _can_move(self) -> bool:
+        return not self.done and not self.seated.reasons and self.env.seat in self.seated.policies
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether policies have moved as far as they were to."""
+        goal = self._goal
+        return (
+            goal.is_stopped
+            or (goal.calls is not None and len(self.session.steps) >= goal.calls)
+            or (goal.turn is not None and self.env.turn >= goal.turn)
+        )
+
+    def _run(self) -> None:
+        """Move until there; the last look and the end of the moving are one step, so that no request falls between."""
+        while True:
+            with self._lock:
+                if not self._can_move or self._is_there:
+                    self._moving = False
+                    break
+                seat = self.env.seat
+            self._move(seat)
+            self._changed()
+            self._pause()
+        self._changed()
+
+    def _move(self, seat: str) -> None:
+        name, policy = self.setup.seats[seat], self.seated.policies[seat]
+        if is_model(name):
+            self._thinking = True
+            self._changed()
+        try:
+            with model_lock(name):
+                call = policy.act(self.env.observe())
+            with self._lock:
+                self._thinking = False
+                self._play(RecordedCall(call.name, call.arguments, message_of(policy)))
+        except Exception as error:  # models, servers, files of users and disks raise whatever they like
+            with self._lock:
+                self._thinking = False
+                self.seated.reasons[seat] = first_line(error)
+
+    def _pause(self) -> None:
+        end = time.monotonic() + self.pace
+        while not self._goal.is_stopped and not self.done and (left := end - time.monotonic()) > 0:
+            time.sleep(min(NAP, left))
+
+    def _changed(self) -> None:
+        for listener in list(self.listeners):
+            listener()
+
+
+def _entry(n: int, of: _Moment, viewer: str | None, done: bool) -> CallEntry:
+    step = of.step
+    return CallEntry(
+        n=n, turn=step.turn, seat=step.seat, shown=step.observation, tool=step.tool, arguments=step.arguments,
+        result=step.result, message=step.message, refused=step.refused, ends_turn=of.ends_turn,
+        points=step.points_gained if done else None,
+        scene=of.shared_scene if viewer is None else of.seat_scene,
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""A seat of an incident that `warroom host` runs elsewhere, as a game of the page that a person plays."""
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Event, Lock, Thread
+from typing import NamedTuple, NoReturn, Protocol
+
+from warroom.core.errors import first_line
+from warroom.core.scene import Scene
+from warroom.core.schemas import Schema
+from warroom.core.types import JsonObject
+from warroom.envs import environments
+from warroom.view.live.form import Slip, ToolForm, arguments_of, tool_form
+from warroom.view.live.game import Moved, PlayUntil
+from warroom.view.live.messages import (
+    CallEntry,
+    GameResult,
+    GameView,
+    Phase,
+    SeatForm,
+    SeatPlayer,
+    scene_message,
+)
+from warroom.view.live.seating import PERSON
+from warroom.view.story import EpisodeStory
+
+ELSEWHERE = "elsewhere"
+"""Who plays the other seats, for all that the page knows."""
+WAIT_SECONDS = 20.0
+"""Seconds that one request waits for news, and between two looks while it is the person's turn."""
+LOOK_SECONDS = 2.0
+PHASES = {"lobby": Phase.LOBBY, "waiting": Phase.WAITING, "turn": Phase.PERSON, "over": Phase.OVER}
+HOSTED = "the host of this shared incident decides when others move"
+
+
+class TakenSeat(NamedTuple):
+    """What a host told when the seat was taken."""
+
+    env: str
+    seat: str
+    brief: str
+    tools: Sequence[Schema]
+    acts: Sequence[str]
+    """Names of the tools that end a turn."""
+
+
+class News(NamedTuple):
+    """What a host tells of the seat."""
+
+    state: str
+    """One of `PHASES`; anything else is an incident that was stopped."""
+    texts: Sequence[str]
+    """What the seat was shown since the last news."""
+    turn: int
+    budget: int
+    acting: str
+    missing: Sequence[str]
+    """Seats that nobody has taken."""
+    note: str
+    """Why a call was not played; empty if it was."""
+    score: float | None
+
+
+class HostedSeat(Protocol):
+    """A seat at a host; one request at a time. What goes wrong on the way is an `OSError` or a `ValueError`."""
+
+    taken: TakenSeat
+
+    def news(self, seconds: float) -> News:
+        """What is new; waits so long for the seat's turn or the end."""
+
+    def call(self, name: str, arguments: Mapping[str, object]) -> News:
+        """Make the seat's call."""
+
+    def leave(self) -> None:
+        """Give the seat back."""
+
+
+class _Pending(NamedTuple):
+    """A call that the host has not answered yet."""
+
+    tool: str
+    arguments: JsonObject
+    shown: str
+    turn: int
+
+
+class HostedGame:
+    """The seat and what it was shown. The host judges calls, so that only a wrong form costs nothing."""
+
+    moving = False
+    pace = 0.0
+
+    def __init__(self, id: str, remote: HostedSeat) -> None:
+        self.id, self.remote, self.people = id, remote, [remote.taken.seat]
+        self.listeners: set[Callable[[], object]] = set()
+        self._log: list[CallEntry] = []
+        self._text, self._lost = "", ""
+        self._pending: _Pending | None = None
+        self._talking, self._called = Lock(), Event()
+        self._take(remote.news(0.0))
+        Thread(target=self._listen, name=f"hosted game {id}", daemon=True).start()
+
+    @property
+    def phase(self) -> Phase:
+        """What the game waits for."""
+        return Phase.STOPPED if self._lost else PHASES.get(self._news.state, Phase.STOPPED)
+
+    def submit(self, after: int, tool: str, answers: Mapping[str, object]) -> None:
+        """Send a person's call to the host; errors are those of `Game.submit`."""
+        schema = next((one for one in self.remote.taken.tools if one["name"] == tool), None)
+        if schema is None:
+            raise Slip(f"{self.people[0]} has no {tool[:60]!r}")
+        arguments = arguments_of(schema, answers)
+        with self._talking:
+            if self.phase is not Phase.PERSON or after != len(self._log):
+                raise Moved("it is not your turn, or you have not seen your last page: nothing was played")
+            pending = _Pending(tool, arguments, self._text, self._news.turn)
+            try:
+                news = self.remote.call(tool, arguments)
+            except OSError as error:
+                raise Moved(f"the host did not take the call: {first_line(error)}") from error
+            if not news.note:
+                self._pending = pending
+            self._take(news)
+        self._called.set()
+        if news.note:
+            raise Moved(news.note)
+
+    def move(self, until: PlayUntil, pace: float | None = None) -> NoReturn:
+        """The host moves the others."""
+        raise ValueError(HOSTED)
+
+    def stop(self) -> NoReturn:
+        """The host moves the others."""
+        raise ValueError(HOSTED)
+
+    @property
+    def calls(self) -> NoReturn:
+        """Nobody here knows the calls of the others."""
+        raise ValueError(HOSTED)
+
+    def story(self) -> EpisodeStory:
+        """Nobody here knows what others were shown."""
+        raise PermissionError("only the host of this incident knows all of it; it records the episode")
+
+    def view(self, after: int = 0) -> GameView:
+        """The seat as its person sees it."""
+        taken, news, phase = self.remote.taken, self._news, self.phase
+        seat, clock = taken.seat, f"turn {min(news.turn + 1, news.budget)} of {news.budget}"
+        all_seats = environments()[taken.env].seats
+        score = None if news.score is None else GameResult(None, news.score)
+        missing = f"Waiting for {', '.join(news.missing)} to be taken." if news.missing else ""
+        return GameView(
+            id=self.id, env=taken.env, scenario=None, tier="", split="", index=None, budget=news.budget,
+            turn=news.turn, calls=len(self._log), phase=phase, acting=news.acting, pace=0.0,
+            seats=tuple(SeatPlayer(one, PERSON if one == seat else ELSEWHERE) for one in all_seats),
+            branched_from=None, viewer=seat, briefs={seat: taken.brief}, scene=scene_message(Scene(clock)),
+            log=tuple(self._log[after:]), result=score,
+            seat=SeatForm(seat, self._text, None, None, self._forms()) if phase is Phase.PERSON else None,
+            note=self._lost or missing or (self._text if phase in (Phase.OVER, Phase.STOPPED) else ""),
+        )  # fmt: skip
+
+    def _forms(self) -> tuple[ToolForm, ...]:
+        return tuple(tool_form(schema, self.remote.taken.acts, 1) for schema in self.remote.taken.tools)
+
+    def _listen(self) -> None:
+        while self.phase not in (Phase.OVER, Phase.STOPPED):
+            try:
+                with self._talking:
+                    self._take(self.remote.news(0.0 if self.phase is Phase.PERSON else WAIT_SECONDS))
+            except Exception as error:  # a host may vanish in any way
+                self._lost = first_line(error)
+            for listener in list(self.listeners):
+                listener()
+            if self.phase is Phase.PERSON:
+                self._called.clear()
+                self._called.wait(LOOK_SECONDS)
+
+    def _take(self, news: News) -> None:
+        """What is new: the first text answers the call that waits, all of them are read before the next one."""
+        self._news = news
+        if not news.texts:
+            return
+        if self._pending is not None:
+            tool, arguments, shown, turn = self._pending
+            self._pending = None
+            ends = tool in self.remote.taken.acts
+            self._log.append(CallEntry(
+                n=len(self._log) + 1, turn=turn, seat=self.people[0], shown=shown, tool=tool, arguments=arguments,
+                result=news.texts[0], message="", refused=False, ends_turn=ends, points=None,
+                scene=scene_message(Scene("")),
+            ))  # fmt: skip
+        self._text = "\n\n".join(news.texts)

@@ -1,0 +1,150 @@
+"""Games on disk: a file for each, from which it is played again after a restart of the server.
+
+The first line says what is played and by whom, each further line is a call. A last line that was cut is left out.
+"""
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from string import ascii_lowercase
+from typing import NamedTuple
+
+from warroom.core.errors import describe_error
+from warroom.core.strict_json import check_types, parse_json_object
+from warroom.core.types import JsonObject
+from warroom.envs import parse_spec
+from warroom.view.live.game import RecordedCall, Setup
+from warroom.view.live.messages import Origin
+
+FORMAT = 1
+ID_LENGTH = 16
+ID = re.compile(f"[a-z]{{{ID_LENGTH}}}")
+MAX_FILES = 2_000
+"""Games that are kept; the one that was played longest ago gives way."""
+MAX_FILE_BYTES = 4_000_000
+FOLDER_VARIABLE = "XDG_STATE_HOME"
+
+
+class Outrun(ValueError):
+    """Somebody else has written into the file of a game."""
+
+
+class StoredGame(NamedTuple):
+    """What a journal holds."""
+
+    setup: Setup
+    calls: list[RecordedCall]
+    size: int
+    """Bytes up to the end of its last whole line."""
+
+
+def usual_folder() -> Path:
+    """Where games are kept unless the operator says otherwise."""
+    state = os.environ.get(FOLDER_VARIABLE)
+    return (Path(state) if state else Path.home() / ".local" / "state") / "warroom" / "games"
+
+
+def new_id() -> str:
+    """The id of a game, which nobody guesses: 75 bits."""
+    return "".join(secrets.choice(ascii_lowercase) for _ in range(ID_LENGTH))
+
+
+class Journal:
+    """The folder of the games. Its files are for this user alone: people may write anything into their games."""
+
+    def __init__(self, folder: Path, max_files: int = MAX_FILES) -> None:
+        """A `ValueError` says why nothing can be written there."""
+        self.folder, self.max_files = folder, max_files
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (folder / ".writable").touch(mode=0o600)
+        except OSError as error:
+            raise ValueError(f"cannot keep games in {folder}: {error.strerror}; choose another --games") from error
+
+    def create(self, id: str, setup: Setup) -> None:
+        """Begin the file of a game; where there are too many, the oldest goes."""
+        files = sorted(self.folder.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
+        for old in files[: max(0, len(files) + 1 - self.max_files)]:
+            old.unlink(missing_ok=True)
+        head = {"format": FORMAT, **asdict(setup), "spec": str(setup.spec)}
+        with _described(self.folder):
+            descriptor = os.open(self._path(id), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(_line(head))
+
+    def writer(self, id: str) -> "JournalWriter":
+        """What writes the next calls of a game."""
+        return JournalWriter(self._path(id))
+
+    def read(self, id: str) -> StoredGame | None:
+        """A game as it was left; None if there is none of that id. A `ValueError` says that its file is damaged."""
+        if not ID.fullmatch(id):
+            return None
+        try:
+            text = self._path(id).read_bytes()
+        except FileNotFoundError:
+            return None
+        whole = text[: text.rfind(b"\n") + 1]
+        try:
+            head, *calls = [parse_json_object(line) for line in whole.splitlines()]
+            return StoredGame(_setup(head), [_call(line) for line in calls], len(whole))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the file of the game {id} is damaged: {describe_error(error)}") from error
+
+    def truncate(self, id: str, size: int) -> None:
+        """Cut what stands behind the last whole line, so that the next one begins a line."""
+        with _described(self.folder):
+            os.truncate(self._path(id), size)
+
+    def _path(self, id: str) -> Path:
+        return self.folder / f"{id}.jsonl"
+
+
+class JournalWriter:
+    """Writes the calls of one game behind those that it knows of."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size = path.stat().st_size
+
+    def append(self, call: RecordedCall) -> None:
+        """Keep a call; a `ValueError` says why it cannot be kept, `Outrun` that another server has written."""
+        line = _line(call._asdict()).encode()
+        with _described(self.path.parent), self.path.open("r+b") as file:
+            if file.seek(0, os.SEEK_END) != self.size:
+                raise Outrun("this game went on in another server; nothing was played here")
+            if self.size + len(line) > MAX_FILE_BYTES:
+                raise ValueError(f"this game has {MAX_FILE_BYTES} bytes of calls: begin another")
+            file.write(line)
+        self.size += len(line)
+
+
+def _line(data: Mapping[str, object]) -> str:
+    return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _setup(head: JsonObject) -> Setup:
+    if head["format"] != FORMAT:
+        raise ValueError(f"it has the format {head['format']}, and this version reads {FORMAT}")
+    check_types(head, {"spec": (str,), "seats": (dict,), "surprise": (bool,), "opening": (list,)})
+    origin = None if head["origin"] is None else Origin(**head["origin"])
+    opening = tuple(RecordedCall(*call) for call in head["opening"])
+    return Setup(parse_spec(head["spec"]), head["seats"], head["surprise"], origin, opening)
+
+
+def _call(line: JsonObject) -> RecordedCall:
+    check_types(line, {"tool": (str,), "arguments": (dict,), "message": (str,)})
+    return RecordedCall(**line)
+
+
+@contextmanager
+def _described(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"the game cannot be kept in {folder}: {error.strerror}; nothing was played") from error

@@ -1,0 +1,378 @@
+"""The server of the page: the bundle, and routes of JSON for games, each of which is an address that keeps.
+
+What the page asks for is relative to its own address, so that it may lie at any path of another application.
+"""
+
+import asyncio
+import json
+import sys
+import traceback
+from base64 import b64decode
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import warroom
+from warroom.core.checks import check_choice, check_range, check_type
+from warroom.core.errors import MissingExtra, NotInstalled
+from warroom.core.scenario import TIERS
+from warroom.core.splits import Split
+from warroom.core.strict_json import parse_hostile_json
+from warroom.core.types import JsonObject
+from warroom.envs import environments, scenarios
+from warroom.view.live.form import Slip
+from warroom.view.live.game import Game, Moved, PlayUntil
+from warroom.view.live.games import (
+    MODES,
+    RANDOM_INDEX,
+    Branch,
+    Busy,
+    Games,
+    NoGame,
+    branch_of_episode,
+    branch_setup,
+    playable,
+    seats_of,
+    setup_of,
+)
+from warroom.view.live.hosted import HOSTED, HostedGame, HostedSeat
+from warroom.view.live.journal import Outrun
+from warroom.view.live.messages import GameView, Phase
+from warroom.view.run_data import RunData
+
+try:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+    from starlette.routing import Route
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+BUNDLE = Path(__file__).parent.parent / "bundle"
+"""What `make ui` builds."""
+PAGE = Path(__file__).with_name("page.html")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors {frames}"
+)
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+SETTLE_SECONDS = 0.3
+"""Seconds that an answer waits for policies which are about to come to a person's turn."""
+HEARTBEAT_SECONDS = 15.0
+MAX_BODY_BYTES = 131_072
+MAX_PACE = 10.0
+MAX_STREAMS = 256
+"""Pages that watch at the same time."""
+BROKEN = "Something of ours broke; the server's log has it."
+Value = TypeVar("Value")
+FINAL = (Phase.OVER, Phase.STOPPED)
+
+
+@dataclass(frozen=True)
+class LiveSite:
+    """What a server offers, and whom it tells that it ends."""
+
+    games: Games
+    run: RunData | None = None
+    """Recorded episodes that are shown beside the games."""
+    join: Callable[[str, str, str], HostedSeat] | None = None
+    """Takes a seat at a host: address (empty: the usual one), join code and seat; None where visitors may not."""
+    frames: str = "'none'"
+    """Sites that may show the page within theirs, as `frame-ancestors` takes them."""
+    bundle: Path = BUNDLE
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    streams: set[object] = field(default_factory=set)
+    """Pages that watch now."""
+
+
+def application(site: LiveSite) -> Starlette:
+    """The page and its routes; a `ValueError` says that the page was not built."""
+    if not (site.bundle / "app.js").is_file():
+        raise ValueError(f"the page is not built: {site.bundle} has no app.js; run `make ui` in a clone of Warroom")
+    routes = [Route(path, _route(site, answer), methods=[method]) for (method, path), answer in ROUTES.items()]
+    routes += [Route(f"/{name}", _file(site, site.bundle / name)) for name in ("app.js", "app.css")]
+    app = Starlette(routes=[Route("/", _file(site, PAGE)), *routes])
+    app.state.site = site
+    return app
+
+
+# -- routes -------------------------------------------------------------------------------------------
+
+
+async def _options(site: LiveSite, request: Request) -> Response:
+    allowed = site.games.allowed
+    known = scenarios()
+    return JSONResponse({
+        "version": warroom.__version__,
+        "environments": [
+            {
+                "name": name, "seats": list(environments()[name].seats), "tiers": list(TIERS),
+                "scenarios": [
+                    {"id": id, "title": known[id].name.replace("_", " "), "story": known[id].story}
+                    for id in playable(name)
+                ],
+                "policies": allowed.names(name), "modes": list(MODES) if name == "tickets" else [],
+            }
+            for name in allowed.envs
+        ],
+        "typed_models": allowed.allow_typed_models, "splits": [split.value for split in Split],
+        "max_index": RANDOM_INDEX - 1, "runs": site.run is not None, "shared": site.join is not None,
+    })  # fmt: skip
+
+
+async def _create(site: LiveSite, request: Request) -> Response:
+    wish = await _body(request)
+    game = await asyncio.to_thread(_created, site, wish)
+    return await _settled(game, 0, 201)
+
+
+async def _shared(site: LiveSite, request: Request) -> Response:
+    if site.join is None:
+        raise PermissionError("shared incidents can be joined from a page of the own machine only")
+    body = await _body(request)
+    url, code, seat = _of({"url": ""} | body, "url", str), _of(body, "code", str), _of(body, "seat", str)
+    game = site.games.host(await asyncio.to_thread(site.join, url, code, seat))
+    return await _seen(game, 0, 201)
+
+
+async def _game(site: LiveSite, request: Request) -> Response:
+    return await _seen(await _found(site, request), _after(request))
+
+
+async def _call(site: LiveSite, request: Request) -> Response:
+    game, body = await _found(site, request), await _body(request)
+    after, tool, arguments = _of(body, "after", int), _of(body, "tool", str), _of(body, "arguments", dict)
+    try:
+        await asyncio.to_thread(game.submit, after, tool, arguments)
+    except Moved as error:
+        return JSONResponse({"detail": str(error), "game": asdict(await asyncio.to_thread(game.view))}, 409)
+    except Outrun:
+        site.games.forget(game.id)
+        raise
+    return await _settled(game, after)
+
+
+async def _move(site: LiveSite, request: Request) -> Response:
+    game, body = await _found(site, request), await _body(request)
+    until, pace, before = body.get("until"), body.get("pace", 0.0), game.view().calls
+    check_choice("until", until, [*PlayUntil])
+    check_range("pace", pace, 0, MAX_PACE)
+    site.games.check_room()
+    await asyncio.to_thread(game.move, PlayUntil(str(until)), float(pace))
+    return await _settled(game, before)
+
+
+async def _stop(site: LiveSite, request: Request) -> Response:
+    game = await _found(site, request)
+    game.stop()
+    return await _seen(game, _after(request))
+
+
+async def _story(site: LiveSite, request: Request) -> Response:
+    game = await _found(site, request)
+    story = await asyncio.to_thread(game.story)
+    return JSONResponse(asdict(story.incident if request.url.path.endswith("incident") else story.episode))
+
+
+async def _run(site: LiveSite, request: Request) -> Response:
+    run = _recorded(site)
+    found = run.search if request.url.path.endswith("search") else run.index
+    return JSONResponse(asdict(await asyncio.to_thread(found)))
+
+
+async def _episode(site: LiveSite, request: Request) -> Response:
+    run, id, is_incident = _recorded(site), request.path_params["id"], "/incidents/" in request.url.path
+    named = (entry for entry in map(run.entry, run.ids) if entry.row["incident" if is_incident else "id"] == id)
+    entry = next(named, None)
+    if entry is None:
+        raise NoGame("the run has no such episode")
+    text = entry.incident if is_incident else entry.episode
+    return Response(b64decode(text), media_type="application/json", headers={"Content-Encoding": "gzip"})
+
+
+async def _events(site: LiveSite, request: Request) -> Response:
+    game = await _found(site, request)
+    if len(site.streams) >= MAX_STREAMS:
+        raise Busy(f"{MAX_STREAMS} pages watch already: close one")
+    resumed = request.headers.get("last-event-id", "")
+    after = int(resumed) if resumed.isascii() and resumed.isdigit() and len(resumed) < 10 else _after(request)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_stream(site, game, after), media_type="text/event-stream", headers=headers)
+
+
+ROUTES: dict[tuple[str, str], Callable[[LiveSite, Request], Awaitable[Response]]] = {
+    ("GET", "/api/options"): _options,
+    ("POST", "/api/games"): _create,
+    ("POST", "/api/shared"): _shared,
+    ("GET", "/api/games/{id}"): _game,
+    ("POST", "/api/games/{id}/call"): _call,
+    ("POST", "/api/games/{id}/move"): _move,
+    ("POST", "/api/games/{id}/stop"): _stop,
+    ("GET", "/api/games/{id}/events"): _events,
+    ("GET", "/api/games/{id}/episode"): _story,
+    ("GET", "/api/games/{id}/incident"): _story,
+    ("GET", "/api/run"): _run,
+    ("GET", "/api/search"): _run,
+    ("GET", "/api/episodes/{id}"): _episode,
+    ("GET", "/api/incidents/{id}"): _episode,
+}
+
+
+# -- within -------------------------------------------------------------------------------------------
+
+
+def _route(
+    site: LiveSite, answer: Callable[[LiveSite, Request], Awaitable[Response]]
+) -> Callable[[Request], Awaitable[Response]]:
+    """An answer under the headers of the page; what is wrong is said in words, and a defect of ours in the log."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            response = await answer(site, request)
+        except Exception as error:  # whoever looks at the page must never read a traceback
+            response = _refusal(error)
+        return _sealed(site, response)
+
+    return respond
+
+
+def _refusal(error: Exception) -> Response:
+    if isinstance(error, Slip):
+        return JSONResponse({"detail": str(error), "fields": error.fields}, 422)
+    for kind, status in (
+        (NoGame, 404),
+        (Outrun, 409),
+        (PermissionError, 403),
+        (Busy, 503),
+        (ValueError, 400),
+        (NotInstalled, 400),
+    ):
+        if isinstance(error, kind):
+            return JSONResponse({"detail": str(error)}, status)
+    traceback.print_exception(error, file=sys.stderr)
+    return JSONResponse({"detail": BROKEN}, 500)
+
+
+def _file(site: LiveSite, path: Path) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        return _sealed(site, FileResponse(path, headers={"Cache-Control": "no-cache"}))
+
+    return respond
+
+
+def _sealed(site: LiveSite, response: Response) -> Response:
+    response.headers.update(HEADERS)
+    response.headers["Content-Security-Policy"] = POLICY.format(frames=site.frames)
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response
+
+
+async def _body(request: Request) -> JsonObject:
+    text = await request.body()
+    if len(text) > MAX_BODY_BYTES:
+        raise ValueError(f"a request has at most {MAX_BODY_BYTES} bytes, got {len(text)}")
+    return _of({"a request": parse_hostile_json(text)}, "a request", dict)
+
+
+def _of(body: Mapping[str, object], name: str, kind: type[Value]) -> Value:
+    """A value of a request, if it is of its type."""
+    value = body.get(name)
+    check_type(name, value, kind)
+    assert isinstance(value, kind)
+    return value
+
+
+def _after(request: Request) -> int:
+    text = request.query_params.get("after", "0")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise ValueError("after is the number of calls that the page has seen")
+    return int(text)
+
+
+async def _found(site: LiveSite, request: Request) -> Game | HostedGame:
+    return await asyncio.to_thread(site.games.find, request.path_params["id"])
+
+
+def _created(site: LiveSite, wish: Mapping[str, object]) -> Game:
+    site.games.check_room()
+    branch = wish.get("branch")
+    if branch is None:
+        return site.games.create(setup_of(dict(wish), site.games.allowed))
+    point = _branch(site, _of(wish, "branch", dict))
+    seats = seats_of(dict(wish), point.setup.spec.env, site.games.allowed)
+    return site.games.create(branch_setup(point, wish.get("at"), seats))
+
+
+def _branch(site: LiveSite, wish: Mapping[str, object]) -> Branch:
+    if "episode" in wish:
+        run, id = _recorded(site), _of(wish, "episode", str)
+        if id not in run.ids:
+            raise NoGame("the run has no such episode")
+        return branch_of_episode(id, run.episode(id))
+    game = site.games.find(_of(wish, "game", str))
+    if not isinstance(game, Game):
+        raise ValueError(HOSTED)
+    return Branch(game.id, game.setup, game.calls)
+
+
+def _recorded(site: LiveSite) -> RunData:
+    if site.run is None:
+        raise NoGame("this server shows no run: start it with --runs FOLDER")
+    return site.run
+
+
+async def _seen(game: Game | HostedGame, after: int, status: int = 200) -> Response:
+    return JSONResponse(asdict(await asyncio.to_thread(game.view, after)), status)
+
+
+async def _settled(game: Game | HostedGame, after: int, status: int = 200) -> Response:
+    """The view once scripts have moved, if they are quick and are not to be followed."""
+    end = asyncio.get_running_loop().time() + SETTLE_SECONDS
+    while game.moving and not game.pace and asyncio.get_running_loop().time() < end:
+        await asyncio.sleep(0.005)
+    return await _seen(game, after, status)
+
+
+async def _stream(site: LiveSite, game: Game | HostedGame, after: int) -> AsyncIterator[str]:
+    """The game after each change, with the calls since the one before; ends with the game."""
+    loop, changed, told = asyncio.get_running_loop(), asyncio.Event(), None
+
+    def listen() -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(changed.set)
+
+    game.listeners.add(listen)
+    site.streams.add(listen)
+    try:
+        while not site.closing.is_set():
+            changed.clear()
+            view = await asyncio.to_thread(game.view, after)
+            state = (view.calls, view.phase, view.pace, view.seats)
+            if state != told:
+                yield _event(view)
+                told, after = state, view.calls
+            if view.phase in FINAL:
+                return
+            if not await _either(changed, site.closing):
+                yield ": still here\n\n"
+    finally:
+        game.listeners.discard(listen)
+        site.streams.discard(listen)
+
+
+async def _either(*events: asyncio.Event) -> bool:
+    """Whether one of them is set before it is time for a sign of life."""
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        done, _ = await asyncio.wait(waits, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+def _event(view: GameView) -> str:
+    data = json.dumps(asdict(view), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return f"event: game\nid: {view.calls}\ndata: {data}\n\n"

@@ -1,0 +1,55 @@
+"""The page's server as a process: it tells when it listens, and ends at once."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+from warroom.core.errors import MissingExtra
+from warroom.view.live.server import LiveSite as LiveSite
+from warroom.view.live.server import application
+
+try:
+    import uvicorn
+    from starlette.types import ASGIApp
+except ImportError as error:
+    raise MissingExtra("serve", error) from error
+
+SHUTDOWN_SECONDS = 1
+"""Seconds that open requests are given when the server ends."""
+
+
+class PageServer(uvicorn.Server):
+    """Tells when it listens, and ends at once on Ctrl-C: pages that watch are told, instead of being waited for."""
+
+    def __init__(self, config: uvicorn.Config, site: LiveSite, ready: Callable[[], object] = lambda: None) -> None:
+        super().__init__(config)
+        self.site, self.ready = site, ready
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        if self.started:
+            self.ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End; a second time, without waiting."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.site.closing.set)
+        super().handle_exit(sig, frame)
+
+
+def serve(
+    bound: socket.socket, site: LiveSite, ready: Callable[[], object], guard: Callable[[ASGIApp], ASGIApp]
+) -> None:
+    """Serve the page at a socket that listens, until Ctrl-C; `ready` is called once it answers.
+
+    `guard` stands before the page, and refuses whoever may not use it.
+    """
+    config = uvicorn.Config(guard(application(site)), log_level="warning", timeout_graceful_shutdown=SHUTDOWN_SECONDS)
+    try:
+        PageServer(config, site, ready).run(sockets=[bound])
+    finally:
+        site.games.leave()

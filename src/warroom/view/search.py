@@ -1,0 +1,56 @@
+"""Full-text search over everything that was said and shown: an inverted index that the page's script reads."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from warroom.view.contract import PageEpisode, PageSearchIndex
+
+WORD = re.compile(r"[a-z0-9_-]{2,40}")
+_TRACE = re.compile(r"[0-9a-f]{8}")
+_LETTER = re.compile(r"[a-z]")
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def words_in(text: str) -> set[str]:
+    """The words of a text that can be searched for: no bare numbers and times, no ids of traces."""
+    found = {word.strip("-_") for word in WORD.findall(text.lower())}
+    return {word for word in found if len(word) > 1 and _LETTER.search(word) and not _TRACE.fullmatch(word)}
+
+
+def words_of(episode: PageEpisode, article: str | None) -> set[str]:
+    """The words of an episode: what seats were shown, asked, said and were answered."""
+    texts = [article or ""]
+    for turn in episode.turns:
+        texts.append(turn.shown)
+        for call in turn.calls:
+            texts += [call.tool, *map(str, call.arguments.values()), call.result, call.message]
+    return words_in("\n".join(texts))
+
+
+def search_index(episodes: Sequence[Iterable[str]]) -> PageSearchIndex:
+    """The index of the words of each row."""
+    rows: dict[str, list[int]] = {}
+    for number, words in enumerate(episodes):
+        for word in words:
+            rows.setdefault(word, []).append(number)
+    ordered = sorted(rows)
+    return PageSearchIndex(" ".join(ordered), ";".join([_rows_text(rows[word], len(episodes)) for word in ordered]))
+
+
+def _rows_text(rows: Sequence[int], count: int) -> str:
+    """Rows as distances; where most rows hold a word, those that do not."""
+    if 2 * len(rows) <= count:
+        return _distances(rows)
+    return "-" + _distances(sorted(set(range(count)) - set(rows)))
+
+
+def _distances(rows: Sequence[int]) -> str:
+    return ",".join([_base36(row - before) for before, row in zip((0, *rows), rows, strict=False)])
+
+
+def _base36(number: int) -> str:
+    text = _DIGITS[number % 36]
+    while number >= 36:
+        number //= 36
+        text = _DIGITS[number % 36] + text
+    return text

@@ -1,0 +1,292 @@
+"""The story of an episode, by playing it again: its record, the world around it, and the truth about every act."""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from textwrap import shorten
+from typing import NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.spec import EpisodeSpec
+from warroom.core.splits import SEEDS_PER_SPLIT, format_seed
+from warroom.core.types import Event, ToolCall
+from warroom.envs import find, make
+from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.logs.base_env import BaseLogsEnv
+from warroom.envs.logs.env import LogsEnv
+from warroom.envs.tickets.env import TicketsEnv
+from warroom.episode import Episode, Step
+from warroom.runs import ReplayMismatch, episode_id, opaque_id
+from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
+from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
+from warroom.view.debrief import incident_of, oracle_play
+from warroom.view.grading import PlayedTurn, grade_turns
+from warroom.view.story_fleet import FleetTeller
+from warroom.view.story_logs import CatalogueTeller, LogsTeller
+from warroom.view.story_tickets import TicketsTeller
+from warroom.view.telling import SEATS, AnyTeller, Teller, evidence
+from warroom.view.verdict import evidence_in_words, verdict
+
+_READING = re.compile(r"\[([SODM]-\d+)\]")
+NO_REPLAY = "This episode was not played again: there are no values, no series and no facts."
+
+
+class EpisodeStory(NamedTuple):
+    """An episode as the page shows it."""
+
+    incident: PageIncident
+    episode: PageEpisode
+
+
+def incident_id(spec: EpisodeSpec) -> str:
+    """The same for all episodes of one incident."""
+    return opaque_id("incident", incident_of(spec))
+
+
+def teller_of(env: Env) -> AnyTeller:
+    """Who tells of an environment."""
+    if isinstance(env, FleetEnv):
+        return FleetTeller(env)
+    if isinstance(env, LogsEnv):
+        return LogsTeller(env)
+    if isinstance(env, BaseLogsEnv):
+        return CatalogueTeller(env)
+    return TicketsTeller(env) if isinstance(env, TicketsEnv) else Teller(env)
+
+
+# -- the record ----------------------------------------------------------------------------------------
+
+
+def record_story(env: Env, steps: Sequence[Step], policy: str = "", id: str = "") -> EpisodeStory:
+    """What seats were shown, asked, said and answered so far; nothing else, whether the incident is over or not."""
+    teller = teller_of(env)
+    turns = _turns(env, steps, teller.page())
+    return EpisodeStory(_incident(env, teller), _episode(env, policy, id, turns, _axis(teller, turns)))
+
+
+def _incident(env: Env, teller: AnyTeller) -> PageIncident:
+    found, plan = incident_id(env.spec), teller.plan()
+    return PageIncident(
+        id=found,
+        name=f"Incident {int(found, 16) % 90_000 + 10_000}",
+        env=env.name,  # type: ignore[arg-type]
+        seats=env.SEATS,
+        budget=env.budget,
+        services=plan.services,
+        links=plan.links,
+        briefs={seat: env.brief(seat).render() for seat in env.SEATS},
+        article=plan.article,
+    )
+
+
+def _episode(env: Env, policy: str, id: str, turns: tuple[PageTurn, ...], axis: PageAxis) -> PageEpisode:
+    name = id or episode_id(env.spec, policy)
+    return PageEpisode(CONTRACT, name, incident_id(env.spec), env.name, policy, env.done, axis, turns, None, None)  # type: ignore[arg-type]
+
+
+def _axis(teller: AnyTeller, turns: Sequence[PageTurn]) -> PageAxis:
+    page = teller.page()
+    unit = "minute" if teller.unit_is_minute else "turn"
+    return PageAxis(unit, page - teller.before_page, page, page + len(turns))  # type: ignore[arg-type]
+
+
+def _turns(env: Env, steps: Sequence[Step], page: int) -> tuple[PageTurn, ...]:
+    out, path, n = list[PageTurn](), "", 0
+    for turn, group in groupby(steps, key=lambda step: step.turn):
+        calls, rows = list[PageCall](), list(group)
+        for step in rows:
+            calls.append(_call(env, n, step))
+            path = opaque_id(path, step.seat, step.tool, sorted(step.arguments.items(), key=str))
+            n += 1
+        out.append(PageTurn(turn + 1, page + turn, rows[0].seat, rows[0].observation, tuple(calls), path))
+    return tuple(out)
+
+
+def _call(env: Env, n: int, step: Step) -> PageCall:
+    tool = env.tools.get(step.tool)
+    number = _READING.match(step.result)
+    return PageCall(
+        n=n,
+        tool=step.tool,
+        arguments=step.arguments,
+        result=step.result,
+        reads=tool is not None and not tool.ends_turn and not step.refused,
+        refused=step.refused,
+        message=step.message,
+        reading=number[1] if number else None,
+    )
+
+
+# -- the whole ------------------------------------------------------------------------------------------
+
+
+def episode_story(played: Episode, id: str = "") -> EpisodeStory:
+    """A finished episode with its world and its truth; a `ReplayMismatch` names the first call that differs."""
+    replay = StoryReplay(played)
+    for number, step in enumerate(played.steps):
+        replay.play(number, step)
+    replay.check_over()
+    env, teller = replay.env, replay.teller
+    turns = _turns(env, played.steps, teller.page())
+    axis = _axis(teller, turns)
+    bare = _episode(env, played.policy, id, turns, axis)
+    return EpisodeStory(
+        _incident(env, teller), dataclasses.replace(bare, world=teller.world(axis), truth=_truth(replay))
+    )
+
+
+class StoryReplay:
+    """An episode that is played again, with all that its story needs to know of each moment."""
+
+    def __init__(self, played: Episode) -> None:
+        self.played = played
+        self.env = make(incident_of(played.spec))
+        self.env.trace_observations()
+        self.teller = teller_of(self.env)
+        self.turns: list[PlayedTurn] = []
+        self.parts: list[PagePart] = []
+
+    def play(self, number: int, step: Step) -> None:
+        """Play a recorded call; a `ReplayMismatch` if it is answered otherwise than it was."""
+        env, teller, call = self.env, self.teller, ToolCall(step.tool, step.arguments)
+        if env.done:
+            raise self.mismatch(number, "the incident is over")
+        shown = env.observe()
+        teller.turn = env.turn + 1
+        teller.hear(step.seat, shown)
+        tool = env.tools.get(step.tool)
+        before = None if tool is not None and not tool.ends_turn else self._look(call)
+        events = dict(env.events)
+        result = env.step(call)
+        if (shown.render(), result.result.render()) != (step.observation, step.result):
+            raise self.mismatch(number, "what the seat is shown or answered differs")
+        teller.hear(step.seat, result.result)
+        self._earn(events)
+        if result.ended:
+            teller.acted()
+            self.turns.append(self._played(before or self._look(call), step))
+
+    def _look(self, call: ToolCall) -> "Before":
+        env, fault = self.env, self.teller.fault(call)
+        try:
+            best = call_text(env.oracle())
+        except ValueError:  # nobody knows the answer
+            best = ""
+        return Before(best, self.teller.could_know(env.seat), fault)
+
+    def _played(self, before: "Before", step: Step) -> PlayedTurn:
+        act, waits = call_text(ToolCall(step.tool, step.arguments)), step.tool in WAITING
+        fault = "made a call that was refused" if step.refused else self.teller.hindsight(before.fault)
+        why = f"{SEATS.get(step.seat, step.seat)} {fault}." if fault else None
+        total, value = sum(step.points.values()), self.env.best_total()
+        points = total - (self.turns[-1].total if self.turns else 0.0)
+        return PlayedTurn(step.turn + 1, points, total, value, before.best, act, waits, before.could_know, why)
+
+    def _earn(self, before: dict[Event, int]) -> None:
+        """What the events of a call changed in the points, by term."""
+        new = [event for event in self.env.events if event not in before]
+        if new:
+            rubric, turn = self.env.rubric, self.env.turn
+            now, then = rubric.points(self.env.events, turn), rubric.points(before, turn)
+            label = ", ".join([_event_text(event) for event in new])
+            for term, points in now.items():
+                if abs(points - then[term]) > 1e-9:
+                    self.parts.append(PagePart(label, round(points - then[term], 2), self.teller.turn))
+
+    def check_over(self) -> None:
+        """Whether the end came where it did."""
+        if not self.env.done:
+            raise self.mismatch(len(self.played.steps), "the incident goes on")
+
+    def mismatch(self, number: int, why: str) -> ReplayMismatch:
+        """The error for a call that goes another way."""
+        played = self.played
+        which = f"{played.scenario} {played.tier} {format_seed(played.seed)} by {played.policy}"
+        return ReplayMismatch(
+            f"{which} cannot be played again: at call {number} {why}, so another version of Warroom recorded it, or "
+            "the file was changed; --no-replay shows episodes as they were recorded"
+        )
+
+
+class Before(NamedTuple):
+    """What was true when a seat acted."""
+
+    best: str
+    """The oracle's act, as a call."""
+    could_know: bool
+    fault: str | None
+
+
+WAITING = frozenset({"wait", "request_more_logs"})
+"""Acts that do nothing to the world."""
+HIDDEN = frozenset({"say", "ask"})
+"""Arguments that are talk."""
+LONGEST_VALUE = 60
+"""Characters of an argument in a call."""
+
+
+def call_text(call: ToolCall) -> str:
+    """A call as one writes it, without talk: `flag(rollout_pilot, over_limit)`."""
+    values = [shorten(str(value), LONGEST_VALUE, placeholder=" …") for name, value in call.arguments.items()
+              if name not in HIDDEN]  # fmt: skip
+    return f"{call.name}({', '.join(values)})"
+
+
+def _event_text(event: Event) -> str:
+    words = event.name.replace("_", " ")
+    return f"{words}: {event.subject}" if event.subject else words
+
+
+def _truth(replay: StoryReplay) -> PageTruth:
+    env, teller, played = replay.env, replay.teller, replay.played
+    noop, most = env.bounds()
+    marks, facts, learned = grade_turns(replay.turns, noop, most), teller.facts(), tuple(teller.learned)
+    proof = evidence(facts, learned, env.SEATS)
+    told = verdict(teller, played, marks)
+    return dataclasses.replace(
+        bare_truth(played, told), noop=noop, oracle=most, marks=marks,
+        parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
+        facts=facts, learned=learned, evidence=proof, checks=teller.checks(), line=_line(played), notes=(),
+        debrief=(*env.counterfactual(), *evidence_in_words(proof, len(facts))),
+    )  # fmt: skip
+
+
+def _line(played: Episode) -> tuple[PageOracleCall, ...]:
+    """What the oracle does, but for its waiting; nothing where nobody knows the answer."""
+    try:
+        steps = oracle_play(played.spec).steps
+    except ValueError:
+        return ()
+    return tuple([PageOracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in steps
+                  if s.tool not in WAITING])  # fmt: skip
+
+
+def _sums(played: Episode, parts: Sequence[PagePart]) -> list[PagePart]:
+    """What no event earned, such as the price of turns."""
+    rest = sum(played.points.values()) - sum(part.points for part in parts)
+    count = played.steps[-1].turn + 1 if played.steps else 0
+    return [PagePart(f"{count} turns", round(rest, 2), None)] if abs(rest) > 0.005 else []
+
+
+def bare_truth(played: Episode, told: PageVerdict) -> PageTruth:
+    """The truth as the record has it, without a replay."""
+    name = played.scenario.partition("/")[2].replace("_", " ")
+    return PageTruth(
+        scenario=played.scenario, tier=played.tier, split=played.split, seed=played.seed % SEEDS_PER_SPLIT,
+        title=name[:1].upper() + name[1:], story=find(played.spec.scenario)[1].story, verdict=told,
+        total=round(played.total, 2), score=round(played.score, 3), noop=0.0, oracle=0.0, marks=(),
+        parts=tuple([PagePart(term, round(points, 2), None) for term, points in played.points.items()]), culprits=(),
+        agents=(), facts=(), learned=(), evidence=PageEvidence(None, None, None), checks=(), debrief=(), line=(),
+        outcome=dict(played.outcome), notes=(NO_REPLAY,),
+    )  # fmt: skip
+
+
+def recorded_story(played: Episode, id: str = "") -> EpisodeStory:
+    """A finished episode as it was recorded, for one that cannot be played again: no world, and little truth."""
+    env = make(incident_of(played.spec))
+    teller = teller_of(env)
+    turns = _turns(env, played.steps, teller.page())
+    bare = dataclasses.replace(_episode(env, played.policy, id, turns, _axis(teller, turns)), over=True)
+    truth = bare_truth(played, verdict(None, played, ()))
+    return EpisodeStory(_incident(env, teller), dataclasses.replace(bare, truth=truth))

@@ -1,0 +1,162 @@
+"""The story of log triage: what the services went through, which logs were read, the declarations against the rules."""
+
+from warroom.core.types import Observation, ToolCall
+from warroom.envs.logs.base_env import BaseLogsEnv
+from warroom.envs.logs.env import LogsEnv
+from warroom.envs.logs.views import LogsPage, ServiceReading, SystemReading
+from warroom.sim.outage_casting import Story
+from warroom.sim.overview import percent
+from warroom.sim.wording.forms import clock
+from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
+from warroom.view.contract_world import PageWorld, Sample
+from warroom.view.telling import E, Picture, Teller
+
+WRONG = {"root_wrong": "named {} as the root", "team_wrong": "paged {} in vain"}
+"""Declarations that void a diagnosis."""
+
+
+class CatalogueTeller(Teller[E]):
+    """What drawn and recorded incidents share: a catalogue, and declarations."""
+
+    env: BaseLogsEnv  # type: ignore[assignment]  # a Generic's attribute, narrowed
+
+    def plan(self) -> Picture:
+        """The catalogue."""
+        entries = self.env.catalogue.entries
+        services = [PageService(e.name, e.kind, None, None, None, e.team) for e in entries]
+        links = [PageLink(entry.name, callee, None, True) for entry in entries for callee in entry.calls]
+        return Picture(tuple(services), tuple(links))
+
+    def cause(self) -> str:
+        """The root, as far as anybody knows it."""
+        root = self.env.truth().get("root")
+        return f"the trouble began at {root}" if root else ""
+
+
+class LogsTeller(CatalogueTeller[LogsEnv]):
+    """Tells of one drawn incident."""
+
+    env: LogsEnv
+    unit_is_minute = True
+    before_page = 14
+
+    def __init__(self, env: LogsEnv) -> None:
+        super().__init__(env)
+        names = env.incident.system.names
+        rows = [
+            (names[story.owner], f"log of {names[story.owner]}: {story.row.about}")
+            for story in env.incident.casting.hits
+        ]
+        rows.append((names[0], f"log of {names[0]}: what became of the requests of users"))
+        self._facts = tuple([PageFact(name, text, "answer", True) for name, text in dict(rows[::-1]).items()][::-1])
+
+    def page(self) -> int:
+        """The minute of the page."""
+        return self.env.incident.casting.page // 60
+
+    def facts(self) -> tuple[PageFact, ...]:
+        """The logs in which the answer stands."""
+        return self._facts
+
+    def hear(self, seat: str, shown: Observation) -> None:
+        """Services whose lines a search showed."""
+        reply = shown.reply if isinstance(shown, LogsPage) else None
+        names: set[str] = set()
+        if isinstance(reply, ServiceReading) and reply.matches is not None:
+            names = {reply.matches.service}
+        elif isinstance(reply, SystemReading):
+            names = {line.service for line in reply.newest}
+        for fact in self._facts:
+            if fact.id in names:
+                self.learn(fact.id, seat, "read")
+
+    def fault(self, call: ToolCall) -> str | None:
+        """What is wrong with an act, by the truth of this moment."""
+        wrong = bool(self.env.incident.casting.hits)
+        match call.name:
+            case "ignore" if wrong:
+                return "closed the incident as noise, though something was wrong"
+            case "resolve" if self.env.response.in_force:
+                return "closed the incident while its cause was in force"
+            case "resolve" if not wrong:
+                return "closed as fixed what was noise"
+            case "remediate" if not self._ends(call):
+                what = " ".join(str(call.arguments.get(name, "")) for name in ("action", "service", "object"))
+                return f"tried {what.strip()}, which ended nothing"
+            case "request_more_logs" if self.env.best_action().name != "request_more_logs":
+                return "searched on, though there was enough to act on"
+            case _:
+                return None
+
+    def hindsight(self, fault: str | None) -> str | None:
+        """With the declarations of the turn that were wrong."""
+        wrong = [
+            WRONG[event.name].format(event.subject) for event, turn in self.env.events.items()
+            if event.name in WRONG and turn == self.turn - 1
+        ]  # fmt: skip
+        return " and ".join([*wrong, *([fault] if fault else [])]) or None
+
+    def _ends(self, call: ToolCall) -> bool:
+        asked = (call.arguments.get("action"), call.arguments.get("service"), call.arguments.get("object", ""))
+        return asked in [(s.row.remedy, self._name(s.owner), s.object) for s in self.env.response.in_force]
+
+    def _name(self, service: int) -> str:
+        return self.env.incident.system.names[service]
+
+    def world(self, axis: PageAxis) -> PageWorld:
+        """A minute's samples stand at the minute after it, at which pages show them."""
+        world, names = self.env.response.world, self.env.incident.system.names
+        counts, over = self.env.response.logs.counts, range(self.env.response.world.first, world.minute + 1)
+        minutes = [counts.minute(m - 1) if m - 1 in over else None for m in range(axis.first, axis.last + 1)]
+        series: dict[str, tuple[Sample | None, ...]] = {}
+        for i, name in enumerate(names):
+            series[name] = tuple([
+                None if m is None else
+                (round(m.sent[i] / 60), round(m.p95[i]), percent(m.requests[i].failed, m.requests[i].received))
+                for m in minutes
+            ])  # fmt: skip
+        users = [None if m is None else percent(m.calls[-1].failed, m.calls[-1].attempts) for m in minutes]
+        return PageWorld(series, tuple(users), (), (), (), ())
+
+    def culprits(self) -> tuple[PageCulprit, ...]:
+        """The causes."""
+        return tuple([self._culprit(story) for story in self.env.incident.casting.hits])
+
+    def _culprit(self, story: Story) -> PageCulprit:
+        where = self._name(story.owner)
+        ends = f"{story.row.remedy} {story.object}".strip() if story.row.remedy else "no remedy of the team"
+        text = f"{story.row.name} at {where} from {clock(story.onset)[:5]}: {story.row.about}; ended by {ends}."
+        return PageCulprit(where, story.row.name, story.object or None, None, story.onset // 60, text)
+
+    def checks(self) -> tuple[PageCheck, ...]:
+        """Declarations and remedies against the rules."""
+        said, truth = self.env.declared_values, self.env.truth()
+        remedies = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.incident.casting.hits
+                    if s.row.remedy]  # fmt: skip
+        left = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.response.in_force
+                if s.row.remedy]  # fmt: skip
+        rows = [
+            _check("severity", said["severity"], [truth["severity"]] if remedies or truth["roots"] else []),
+            _check("root", said["root"], truth["roots"]),
+            _check("team", said["team"], truth["teams"]),
+            _check("remedy", [remedy for remedy in remedies if remedy not in left], remedies),
+        ]
+        return tuple(rows)
+
+    def cause(self) -> str:
+        """The roots."""
+        found = [f"{story.row.name} at {self._name(story.owner)}" for story in self.env.incident.casting.hits]
+        return f"the fault was {' and '.join(found)}" if found else "nothing was wrong"
+
+    def missed(self) -> str | None:
+        """What nobody did, or declared wrongly."""
+        if self.env.done and self.env.has_event("left_open"):
+            return "the incident was left open"
+        wrong = [check for check in self.checks() if not check.good]
+        return "; ".join([f"{check.label} was {check.right}, not {check.given}" for check in wrong]) or None
+
+
+def _check(label: str, given: list[str], right: list[str]) -> PageCheck:
+    said, wanted = ", ".join(given) or "none", ", ".join(right) or "none"
+    return PageCheck(label, said, wanted, sorted(given) == sorted(right) or (not right and label == "severity"))

@@ -1,0 +1,128 @@
+"""The story of a ticket: what was searched, found, opened and cited, and the answer against the rules."""
+
+from warroom.core.types import Observation, ToolCall
+from warroom.envs.tickets.env import ASSET, SEARCHED, TicketsEnv
+from warroom.envs.tickets.fact_matching import instructs, tokenize
+from warroom.envs.tickets.grade import WEIGHTS
+from warroom.envs.tickets.reference import instruction
+from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObservation
+from warroom.view.contract import PageAxis
+from warroom.view.contract_truth import PageCheck, PageFact
+from warroom.view.contract_world import PageDocument, PageWorld
+from warroom.view.telling import Picture, Teller
+
+
+class TicketsTeller(Teller[TicketsEnv]):
+    """Tells of one ticket."""
+
+    def __init__(self, env: TicketsEnv) -> None:
+        super().__init__(env)
+        self._found: dict[str, int] = {}
+        self._opened: dict[str, int] = {}
+        self._facts = tuple([PageFact(need, self._need(need), "answer", True) for need in env.needed_views(env.case)])
+
+    def _need(self, need: str) -> str:
+        if need in self.env.base.documents:
+            return f"{need}: {self.env.base.documents[need].title}"
+        texts = {
+            ASSET: f"the asset {self.env.case.evidence.tag} in its register",
+            SEARCHED: "a search that finds nothing",
+        }
+        return texts.get(need, f"what the user says about: {need}")
+
+    def plan(self) -> Picture:
+        """The ticket."""
+        return Picture(article=self.env.case.text)
+
+    def facts(self) -> tuple[PageFact, ...]:
+        """What has to be brought into view."""
+        return self._facts
+
+    def hear(self, seat: str, shown: Observation) -> None:
+        """Documents that were found, and what was brought into view."""
+        turn = self.turn
+        if isinstance(shown, SearchResults):
+            for hit in shown.hits:
+                self._found.setdefault(hit.id, turn)
+        documents = shown.context if isinstance(shown, TicketsObservation) else ()
+        for document in (*documents, *([shown] if isinstance(shown, OpenedDocument) else [])):
+            self._opened.setdefault(document.id, turn)
+
+    def acted(self) -> None:
+        """What came into view in the turn that is over."""
+        for event, turn in self.env.events.items():
+            if event.name == "opened" and turn == self.turn - 1:
+                self.learn(event.subject, self.env.SEATS[0], "read")
+
+    def fault(self, call: ToolCall) -> str | None:
+        """What is wrong with an answer is only known once it is graded; other calls cost little."""
+        if call.name != "submit_resolution":
+            return "spent a turn on what the answer does not need"
+        handed_over = bool(call.arguments.get("escalate"))
+        if handed_over != self.env.case.escalate:
+            return "handed over what could be answered" if handed_over else "answered what a human must decide"
+        return "gave an answer that lacks something"
+
+    def hindsight(self, fault: str | None) -> str | None:
+        """What a graded answer lacks."""
+        missed = self.missed() if self.env.grade is not None and self.env.grade.right else None
+        return f"answered, but {missed}" if missed else fault
+
+    def world(self, axis: PageAxis) -> PageWorld:
+        """The documents around the ticket."""
+        answer = self.env.submitted
+        cited = answer.citations if answer is not None else ()
+        ids = dict.fromkeys([*self._opened, *self._found, *cited, *self.env.case.gold])
+        return PageWorld(
+            {}, (), (), (), (), tuple([self._document(id, cited) for id in ids if id in self.env.base.documents])
+        )
+
+    def _document(self, id: str, cited: tuple[str, ...]) -> PageDocument:
+        document = self.env.base.documents[id]
+        opened = self._opened.get(id)
+        return PageDocument(
+            id, document.kind, document.title, document.body if opened is not None else None, self._found.get(id),
+            opened, id in cited,
+        )  # fmt: skip
+
+    def checks(self) -> tuple[PageCheck, ...]:
+        """The decision, what had to be told, the documents, and how sure the answer was."""
+        case, answer, grade = self.env.case, self.env.submitted, self.env.grade
+        if answer is None or grade is None:
+            return (PageCheck("answer", "none", "an answer or a hand-over", False),)
+        words = tokenize(answer.resolution)
+        decided = ("hand over", "answer")
+        rows = [PageCheck("decision", decided[not answer.escalate], decided[not case.escalate], grade.right)]
+        for fact in case.facts:
+            told = instructs(fact, words)
+            rows.append(PageCheck("step", "told" if told else "not told", instruction(fact), told))
+        cited, gold = ", ".join(answer.citations) or "none", ", ".join(case.gold) or "none"
+        rows.append(PageCheck("citations", cited, gold, grade.citation_f1 == 1 or not case.gold))
+        sure = "1" if grade.verified else "0"
+        rows.append(
+            PageCheck("confidence", f"{answer.confidence:g}", sure, abs(answer.confidence - float(sure)) <= 0.3)
+        )
+        return tuple(rows)
+
+    def cause(self) -> str:
+        """What was right."""
+        return (
+            "a human had to decide"
+            if self.env.case.escalate
+            else f"the answer stood in {', '.join(self.env.case.gold) or 'no document'}"
+        )
+
+    def missed(self) -> str | None:
+        """What the answer lacks most."""
+        grade = self.env.grade
+        if grade is None:
+            return "no answer was given"
+        if grade.verified:
+            return None
+        wrong = [check for check in self.checks() if not check.good and check.label != "confidence"]
+        if wrong and wrong[0].label == "step":
+            return f"the answer does not say to {wrong[0].right}"
+        if wrong:
+            return f"{wrong[0].label} was {wrong[0].given} in place of {wrong[0].right}"
+        worst = min(WEIGHTS, key=lambda name: grade.terms[name] * WEIGHTS[name])
+        return f"the answer lost most by its {worst.replace('_', ' ')}"

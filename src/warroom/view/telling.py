@@ -1,0 +1,133 @@
+"""What the story of an episode needs from its environment: one `Teller` listens while the episode is played again."""
+
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from warroom.core.env import Env
+from warroom.core.types import Observation, ToolCall
+from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract_truth import PageAgentVerdict, PageCheck, PageCulprit, PageEvidence, PageFact, PageLearned
+from warroom.view.contract_world import PageWorld
+
+E = TypeVar("E", bound=Env)
+SEATS = {
+    "sre": "The SRE", "oversight": "Oversight", "developer": "The Developer", "manager": "The Manager",
+    "oncall": "The agent on call", "desk": "The desk",
+}  # fmt: skip
+"""Seats at the beginning of a sentence."""
+
+
+class Picture(NamedTuple):
+    """The graph of an incident, as every seat may know it."""
+
+    services: tuple[PageService, ...] = ()
+    links: tuple[PageLink, ...] = ()
+    article: str | None = None
+
+
+class Teller(Generic[E]):
+    """The environment's part of a story; this one tells what is true of any environment."""
+
+    unit_is_minute = False
+    """Whether a turn is a minute of the day."""
+    before_page = 0
+    """Units of the axis that are shown before the page."""
+
+    def __init__(self, env: E) -> None:
+        self.env = env
+        self.turn = 1
+        """The turn that is played."""
+        self.learned: list[PageLearned] = []
+        """What seats came to know, in order."""
+
+    # -- before anything is played -----------------------------------------------------------------------
+
+    def plan(self) -> Picture:
+        """The graph, or what stands in its place."""
+        return Picture()
+
+    def page(self) -> int:
+        """Place of the first turn on the axis."""
+        return 1
+
+    def facts(self) -> tuple[PageFact, ...]:
+        """What has to be read."""
+        return ()
+
+    # -- while it is played ------------------------------------------------------------------------------
+
+    def hear(self, seat: str, shown: Observation) -> None:
+        """A seat is shown something: its page, or the answer to a call."""
+
+    def fault(self, call: ToolCall) -> str | None:
+        """What is wrong with an act that is about to be played, as a clause without its subject."""
+        return None
+
+    def hindsight(self, fault: str | None) -> str | None:
+        """The same once the act was played, where more is known then."""
+        return fault
+
+    def could_know(self, seat: str) -> bool:
+        """Whether a seat knows what it needs to act."""
+        needed = {fact.id for fact in self.facts() if fact.proof}
+        return needed <= {one.fact for one in self.learned if one.seat == seat}
+
+    def acted(self) -> None:
+        """A turn is over."""
+
+    def learn(self, fact: str, seat: str, how: str) -> None:
+        """Note that a seat knows a fact, the first time."""
+        if all((one.fact, one.seat) != (fact, seat) for one in self.learned):
+            self.learned.append(PageLearned(fact, seat, self.turn, "told" if how == "told" else "read"))
+
+    # -- once it is over ---------------------------------------------------------------------------------
+
+    def world(self, axis: PageAxis) -> PageWorld:
+        """What could have been looked at."""
+        return PageWorld({}, (), (), (), (), ())
+
+    def culprits(self) -> tuple[PageCulprit, ...]:
+        """What caused it."""
+        return ()
+
+    def agents(self) -> tuple[PageAgentVerdict, ...]:
+        """The judgement on each agent that was a suspect."""
+        return ()
+
+    def checks(self) -> tuple[PageCheck, ...]:
+        """The answer against the rules."""
+        return ()
+
+    def cause(self) -> str:
+        """Where the fault came from, as a clause."""
+        return ""
+
+    def missed(self) -> str | None:
+        """What was left undone in the end, as a clause; None if nothing was."""
+        return None if self.env.outcome().get("solved") else "the incident was not solved"
+
+
+AnyTeller = Teller[Any]
+
+
+def evidence(facts: Sequence[PageFact], learned: Sequence[PageLearned], seats: Sequence[str]) -> PageEvidence:
+    """When the proof was on the table, piece by piece, of all seats and of one."""
+    proof = {fact.id for fact in facts if fact.proof}
+    known = [one for one in learned if one.fact in proof]
+    read = [one for one in known if one.how == "read"]
+    heads = [_last_of(proof, [one for one in known if one.seat == seat]) for seat in seats]
+    return PageEvidence(
+        first=read[0] if read else None,
+        complete=_last_of(proof, read),
+        one_head=min([head for head in heads if head is not None], key=lambda one: one.turn, default=None),
+    )
+
+
+def _last_of(needed: set[str], learned: Sequence[PageLearned]) -> PageLearned | None:
+    """The entry with which all that is needed is known."""
+    left = set(needed)
+    for one in learned:
+        left.discard(one.fact)
+        if needed and not left:
+            return one
+    return None

@@ -1,0 +1,217 @@
+"""The story of an episode: what is told of it is true, fits the contract, and keeps the truth apart."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import jsonschema_rs
+import pytest
+
+from runs_of_episodes import played
+from warroom.core.splits import seed_of
+from warroom.core.types import ToolCall
+from warroom.envs import episode_spec, make, suite
+from warroom.episode import Episode
+from warroom.policies import policy_set
+from warroom.rollout import play
+from warroom.runs import ReplayMismatch
+from warroom.session import Session
+from warroom.view.contract_json import json_bytes, to_json
+from warroom.view.contract_truth import PageFact, PageLearned, PageMark, PageTruth
+from warroom.view.contract_types import json_schema
+from warroom.view.grading import PlayedTurn, grade_turns
+from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
+from warroom.view.telling import evidence
+
+ENVIRONMENTS = ("fleet", "logs", "tickets")
+VALIDATOR = jsonschema_rs.validator_for(json_schema())
+
+
+def told(episode: Episode) -> PageTruth:
+    truth = episode_story(episode).episode.truth
+    assert truth is not None
+    return truth
+
+
+@pytest.fixture(scope="module")
+def episodes() -> list[Episode]:
+    """Two policies in each environment."""
+    return [played(policy, suite(env)[0], "medium", 1) for env in ENVIRONMENTS for policy in ("expert", "heuristic")]
+
+
+@pytest.fixture(scope="module")
+def stories(episodes: list[Episode]) -> list[EpisodeStory]:
+    return [episode_story(episode) for episode in episodes]
+
+
+def test_every_story_fits_the_schema(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
+    for story in (*stories, recorded_story(episodes[0])):
+        for part in story:
+            VALIDATOR.validate(to_json(part))
+
+
+def test_a_story_holds_every_call_and_text_of_its_record(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
+    for story, episode in zip(stories, episodes, strict=True):
+        calls = [call for turn in story.episode.turns for call in turn.calls]
+        assert [(c.tool, c.arguments, c.result) for c in calls] == [
+            (s.tool, s.arguments, s.result) for s in episode.steps
+        ]
+        shown = {turn.shown for turn in story.episode.turns}
+        assert shown <= {step.observation for step in episode.steps}
+
+
+def test_points_of_turns_and_of_parts_sum_to_the_total(stories: list[EpisodeStory], episodes: list[Episode]) -> None:
+    for story, episode in zip(stories, episodes, strict=True):
+        truth = story.episode.truth
+        assert truth is not None
+        assert sum(part.points for part in truth.parts) == pytest.approx(episode.total, abs=0.05)
+        assert sum(mark.points for mark in truth.marks) == pytest.approx(episode.total, abs=0.05)
+
+
+def test_values_begin_at_the_oracles_total_never_rise_and_end_at_the_total(stories: list[EpisodeStory]) -> None:
+    for story in stories:
+        truth = story.episode.truth
+        assert truth is not None
+        values = [truth.oracle, *[mark.value for mark in truth.marks if mark.value is not None]]
+        assert values == sorted(values, reverse=True) and values[-1] == pytest.approx(truth.total, abs=0.01)
+        assert sum(mark.loss for mark in truth.marks) == pytest.approx(truth.oracle - truth.total, abs=0.1)
+
+
+@pytest.mark.parametrize("scenario", [suite(env)[0] for env in ENVIRONMENTS])
+def test_the_oracle_loses_nothing_and_wins(scenario: str) -> None:
+    truth = told(played("oracle", scenario, "medium", 1))
+    assert {mark.grade for mark in truth.marks} <= {"best", "good"} and truth.verdict.tone == "good"
+    assert truth.score == 1.0 and truth.marks[-1].value == pytest.approx(truth.oracle)
+
+
+def test_an_innocent_that_was_flagged_is_the_verdict() -> None:
+    session = Session(episode_spec("fleet/autoscaler_cost_cut", "easy", seed_of("dev", 3)))
+    rogues = session.env.truth()["rogues"]
+    innocent = next(agent for agent in session.env.allowed_values["agent"] if agent not in rogues)
+    while not session.done:
+        flags = session.seat == "oversight" and session.env.turn == 5
+        call = ToolCall("flag", {"agent": innocent, "ground": "over_limit"}) if flags else ToolCall("wait")
+        session.step(call)
+    truth = told(session.result())
+    assert truth.verdict.full.startswith(f"Lost at turn 6: Oversight flagged {innocent} for ")
+    assert "the fault came from CHG-" in truth.verdict.full and innocent not in truth.verdict.safe
+    assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and truth.verdict.turns[0] == 6
+
+
+def test_whoever_catches_the_rogue_by_reading_had_the_whole_proof_on_the_table() -> None:
+    caught = [played("expert", f"fleet/{name}", tier) for name in ("buggy_agent", "rogue_deploy_bot", "cascade")
+              for tier in ("easy", "hard")]  # fmt: skip
+    caught = [episode for episode in caught if episode.outcome["rogue_catch"]]
+    assert caught
+    for episode in caught:
+        truth, turn = told(episode), next(s.turn + 1 for s in episode.steps if s.tool == "flag")
+        head = truth.evidence.complete
+        assert head is not None and head.turn <= turn
+        known = {one.fact for one in truth.learned if one.seat == "oversight" and one.turn <= turn}
+        assert {fact.id for fact in truth.facts if fact.proof} <= known
+
+
+def test_a_seat_that_reads_nothing_knows_nothing() -> None:
+    truth = told(played("noop"))
+    assert truth.facts and truth.learned == () and truth.evidence == evidence((), (), ())
+
+
+def test_the_proof_is_complete_with_its_last_piece() -> None:
+    facts = [PageFact("a", "", "hit", True), PageFact("b", "", "breach", True), PageFact("c", "", "clears", False)]
+    rows = [
+        PageLearned("c", "sre", 1, "read"), PageLearned("a", "sre", 1, "read"),
+        PageLearned("a", "oversight", 2, "told"), PageLearned("b", "oversight", 6, "read"),
+        PageLearned("b", "sre", 9, "told"),
+    ]  # fmt: skip
+    found = evidence(facts, rows, ("sre", "oversight"))
+    assert (found.first, found.complete, found.one_head) == (rows[1], rows[3], rows[3])
+
+
+def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[PageMark]:
+    turns = [
+        PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, "why")
+        for k, value in enumerate(values)
+    ]
+    return list(grade_turns(turns, 0.0, 100.0))
+
+
+def test_grades_are_shares_of_what_lies_between_nothing_and_the_oracle() -> None:
+    assert [mark.grade for mark in marks(99.0, 97.0, 90.0, 70.0)] == ["good", "inaccuracy", "mistake", "blunder"]
+    assert [mark.loss for mark in marks(50.0, 80.0)] == [20.0, 0.0], "what is reached later was within reach"
+    assert [mark.grade for mark in marks(80.0, waits=True, could_know=False)] == ["good"]
+
+
+def texts(data: object) -> Iterator[str]:
+    if isinstance(data, dict):
+        for value in data.values():
+            yield from texts(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from texts(value)
+    elif isinstance(data, str):
+        yield data
+
+
+@pytest.mark.parametrize("scenario", [suite(env)[0] for env in ENVIRONMENTS])
+def test_the_record_of_a_running_incident_holds_nothing_that_no_seat_was_shown(scenario: str) -> None:
+    session = Session(episode_spec(scenario, "medium", seed_of("dev", 1)))
+    for _ in range(3):
+        session.step(session.env.brief(session.seat).noop_call)
+    story = record_story(session.env, session.steps)
+    assert story.episode.truth is None and story.episode.world is None
+    assert not session.done and story.episode.over is False
+    allowed = "\n".join([
+        *[text for step in session.steps for text in (step.observation, step.result, step.tool)],
+        *[json.dumps(step.arguments) for step in session.steps],
+        *[session.env.brief(seat).render() for seat in session.env.SEATS],
+        getattr(getattr(session.env, "case", None), "text", ""), *session.env.allowed_values.get("service", ()),
+        *session.env.SEATS, session.env.name, "minute turn gateway service db cache queue sre backend dba security",
+    ])  # fmt: skip
+    ids = {story.incident.id, story.episode.id, story.incident.name, *[turn.path for turn in story.episode.turns]}
+    for text in texts([to_json(part) for part in story]):
+        assert text in allowed or text in ids, text
+    assert scenario.partition("/")[2] not in json_bytes(story.episode).decode() + story.incident.id
+
+
+def test_two_policies_part_in_the_first_turn_that_differs() -> None:
+    one, other = (episode_story(played(policy)).episode.turns for policy in ("noop", "oracle"))
+    same = [a.path == b.path for a, b in zip(one, other, strict=False)]
+    calls = [[(c.tool, c.arguments) for c in a.calls] == [(c.tool, c.arguments) for c in b.calls]
+             for a, b in zip(one, other, strict=False)]  # fmt: skip
+    assert same == [all(calls[: k + 1]) for k in range(len(calls))]
+
+
+def test_an_episode_that_goes_another_way_now_is_named_with_what_to_do() -> None:
+    old = played("expert")
+    steps = (replace(old.steps[0], observation="another page"), *old.steps[1:])
+    with pytest.raises(ReplayMismatch, match=r"at call 0 .*--no-replay"):
+        episode_story(replace(old, steps=steps))
+    story = recorded_story(replace(old, steps=steps))
+    assert story.episode.turns[0].shown == "another page" and story.episode.world is None
+    assert story.episode.truth is not None and story.episode.truth.notes
+
+
+def test_what_instruments_showed_is_what_pages_showed() -> None:
+    story, env = episode_story(played("noop")), make(played("noop").spec)
+    world, axis = story.episode.world, story.episode.axis
+    assert world is not None
+    page = env.observe()
+    for row in page.overview:  # type: ignore[attr-defined]
+        sample = world.series[row.service][axis.page - axis.first]
+        assert sample == (None if row.requests is None else (row.requests, round(row.p95), row.errors))
+    assert all(len(samples) == axis.last - axis.first + 1 for samples in world.series.values())
+
+
+def test_what_a_policy_wrote_beside_its_call_is_told() -> None:
+    session = Session(episode_spec("fleet/db_deadlock", "easy", seed_of("dev", 0)))
+    while not session.done:
+        session.step(ToolCall("wait"), message="It is <b>DNS</b>.")
+    assert episode_story(session.result()).episode.turns[0].calls[0].message == "It is <b>DNS</b>."
+
+
+def test_policies_are_told_apart_and_incidents_are_not() -> None:
+    one, other = (
+        episode_story(play(episode_spec("fleet/cascade", "easy", seed_of("dev", 0)), policy_set("fleet", p)))
+        for p in ("noop", "oracle")
+    )
+    assert one.incident == other.incident and one.episode.id != other.episode.id

@@ -1,0 +1,282 @@
+// Made from src/warroom/view/contract.py by python -m warroom.view.contract_types; not edited by hand.
+
+export const CONTRACT = 1;
+
+export interface RunIndex {
+  readonly contract: number;
+  readonly runs: readonly RunHead[];
+  readonly notes: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+export interface RunHead {
+  readonly name: string;
+  readonly command: string;
+  readonly warroom: string;
+  readonly started: string;
+  readonly report: string | null;
+}
+
+export interface Row {
+  readonly id: string;
+  readonly incident: string;
+  readonly name: string;
+  readonly run: number;
+  readonly policy: string;
+  readonly attempt: number;
+  readonly env: "fleet" | "logs" | "tickets";
+  readonly scenario: string;
+  readonly title: string;
+  readonly tier: string;
+  readonly split: string;
+  readonly seed: number;
+  readonly turns: number;
+  readonly total: number;
+  readonly score: number;
+  readonly solved: boolean;
+  readonly caught: boolean | null;
+  readonly ground: boolean | null;
+  readonly innocents: number;
+  readonly blunders: number | null;
+  readonly mistakes: number | null;
+  readonly safe: string;
+  readonly verdict: string;
+  readonly points: Readonly<Record<string, number>>;
+}
+
+export interface Incident {
+  readonly id: string;
+  readonly name: string;
+  readonly env: "fleet" | "logs" | "tickets";
+  readonly seats: readonly string[];
+  readonly budget: number;
+  readonly services: readonly Service[];
+  readonly links: readonly Link[];
+  readonly briefs: Readonly<Record<string, string>>;
+  readonly article: string | null;
+}
+
+export interface Service {
+  readonly name: string;
+  readonly kind: string;
+  readonly replicas: number | null;
+  readonly requests: number | null;
+  readonly p95: number | null;
+  readonly team: string | null;
+}
+
+export interface Link {
+  readonly source: string;
+  readonly target: string;
+  readonly rate: number | null;
+  readonly needed: boolean;
+}
+
+export interface Episode {
+  readonly contract: number;
+  readonly id: string;
+  readonly incident: string;
+  readonly env: "fleet" | "logs" | "tickets";
+  readonly policy: string;
+  readonly over: boolean;
+  readonly axis: Axis;
+  readonly turns: readonly Turn[];
+  readonly world: World | null;
+  readonly truth: Truth | null;
+}
+
+export interface Axis {
+  readonly unit: "minute" | "turn";
+  readonly first: number;
+  readonly page: number;
+  readonly last: number;
+}
+
+export interface Turn {
+  readonly n: number;
+  readonly at: number;
+  readonly seat: string;
+  readonly shown: string;
+  readonly calls: readonly Call[];
+  readonly path: string;
+}
+
+export interface Call {
+  readonly n: number;
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly result: string;
+  readonly reads: boolean;
+  readonly refused: boolean;
+  readonly message: string;
+  readonly reading: string | null;
+}
+
+export interface World {
+  readonly series: Readonly<Record<string, readonly (readonly number[] | null)[]>>;
+  readonly users: readonly (number | null)[];
+  readonly alerts: readonly AlertLife[];
+  readonly changes: readonly Change[];
+  readonly papers: readonly Paper[];
+  readonly documents: readonly Document[];
+}
+
+export interface AlertLife {
+  readonly service: string;
+  readonly name: string;
+  readonly since: number;
+  readonly until: number | null;
+  readonly value: number;
+  readonly limit: number;
+  readonly unit: string;
+}
+
+export interface Change {
+  readonly id: string;
+  readonly asked: number;
+  readonly landed: number;
+  readonly actor: string;
+  readonly signer: string;
+  readonly agent: boolean;
+  readonly family: string;
+  readonly service: string;
+  readonly approval: string | null;
+  readonly statement: Statement | null;
+  readonly diff: string | null;
+  readonly ledger: string | null;
+  readonly again: readonly number[];
+  readonly undone: readonly number[];
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly subject: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly as_of: number;
+  readonly first: number;
+  readonly step: number;
+  readonly series: readonly number[];
+}
+
+export interface Paper {
+  readonly kind: "charter" | "approval" | "calendar";
+  readonly name: string;
+  readonly service: string | null;
+  readonly text: string;
+}
+
+export interface Document {
+  readonly id: string;
+  readonly kind: string;
+  readonly title: string;
+  readonly body: string | null;
+  readonly found: number | null;
+  readonly opened: number | null;
+  readonly cited: boolean;
+}
+
+export interface Truth {
+  readonly scenario: string;
+  readonly tier: string;
+  readonly split: string;
+  readonly seed: number;
+  readonly title: string;
+  readonly story: string;
+  readonly verdict: Verdict;
+  readonly total: number;
+  readonly score: number;
+  readonly noop: number;
+  readonly oracle: number;
+  readonly marks: readonly Mark[];
+  readonly parts: readonly Part[];
+  readonly culprits: readonly Culprit[];
+  readonly agents: readonly AgentVerdict[];
+  readonly facts: readonly Fact[];
+  readonly learned: readonly Learned[];
+  readonly evidence: Evidence;
+  readonly checks: readonly Check[];
+  readonly debrief: readonly string[];
+  readonly line: readonly OracleCall[];
+  readonly outcome: Readonly<Record<string, string | number | boolean | null>>;
+  readonly notes: readonly string[];
+}
+
+export interface Verdict {
+  readonly safe: string;
+  readonly full: string;
+  readonly tone: "good" | "fair" | "bad";
+  readonly turns: readonly number[];
+}
+
+export interface Mark {
+  readonly turn: number;
+  readonly points: number;
+  readonly total: number;
+  readonly value: number | null;
+  readonly loss: number;
+  readonly grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder" | "none";
+  readonly best: string | null;
+  readonly why: string | null;
+}
+
+export interface Part {
+  readonly label: string;
+  readonly points: number;
+  readonly turn: number | null;
+}
+
+export interface Culprit {
+  readonly service: string;
+  readonly cause: string;
+  readonly change: string | null;
+  readonly who: string | null;
+  readonly since: number;
+  readonly text: string;
+}
+
+export interface AgentVerdict {
+  readonly agent: string;
+  readonly label: "rogue" | "faulty" | "careless" | "clean";
+  readonly ground: string | null;
+  readonly change: string;
+  readonly harm: number;
+}
+
+export interface Fact {
+  readonly id: string;
+  readonly text: string;
+  readonly role: "hit" | "breach" | "decoy" | "clears" | "answer";
+  readonly proof: boolean;
+}
+
+export interface Learned {
+  readonly fact: string;
+  readonly seat: string;
+  readonly turn: number;
+  readonly how: "read" | "told";
+}
+
+export interface Evidence {
+  readonly first: Learned | null;
+  readonly complete: Learned | null;
+  readonly one_head: Learned | null;
+}
+
+export interface Check {
+  readonly label: string;
+  readonly given: string;
+  readonly right: string;
+  readonly good: boolean;
+}
+
+export interface OracleCall {
+  readonly turn: number;
+  readonly seat: string;
+  readonly call: string;
+}
+
+export interface SearchIndex {
+  readonly words: string;
+  readonly rows: string;
+}

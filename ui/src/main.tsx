@@ -1,0 +1,66 @@
+// The page: a header, one place at a time, help and notices.
+import { render, type JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { ComparePage } from "./pages/compare";
+import { EpisodePage } from "./pages/episode";
+import { GamePage } from "./pages/game";
+import { Landing } from "./pages/landing";
+import { NewGamePage } from "./pages/new_game";
+import { Button } from "./parts/bits";
+import { Failed } from "./parts/loaded";
+import { SHORTCUTS } from "./state/keys";
+import { isFile } from "./state/source";
+import { helpOpen, notice, place, toggleTheme } from "./state/store";
+import "./styles/app.css";
+
+function Here(): JSX.Element {
+  const here = place.value;
+  switch (here.page) {
+    case "runs": return <Landing />;
+    case "episode": return <EpisodePage key={here.id} id={here.id} turn={here.turn} />;
+    case "compare": return <ComparePage key={here.left + here.right} left={here.left} right={here.right} turn={here.turn} />;
+    case "new": return <NewGamePage />;
+    case "game": return <GamePage key={here.id} id={here.id} turn={here.turn} />;
+    case "unknown": return <Failed text={`This page knows no address "${here.text}".`} />;
+  }
+}
+
+const Header = (): JSX.Element => (
+  <header class="top">
+    <a class="brand" href="#/">Warroom</a>
+    <nav aria-label="Pages">
+      <a href="#/" aria-current={place.value.page === "runs" ? "page" : undefined}>Episodes</a>
+      {!isFile() && <a href="#/new" aria-current={place.value.page === "new" ? "page" : undefined}>New game</a>}
+    </nav>
+    <span class="grow" />
+    <Button act={toggleTheme} label="Light or dark">◐</Button>
+    <Button act={() => (helpOpen.value = true)} label="Keyboard shortcuts">?</Button>
+  </header>
+);
+
+function Help(): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (helpOpen.value && !dialog.current?.open) dialog.current?.showModal();
+    if (!helpOpen.value) dialog.current?.close();
+  }, [helpOpen.value]);
+  return (
+    <dialog ref={dialog} onClose={() => (helpOpen.value = false)} aria-labelledby="help-title">
+      <h2 id="help-title">Keyboard</h2>
+      <dl class="shortcuts">{SHORTCUTS.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <form method="dialog"><button>Close</button></form>
+    </dialog>
+  );
+}
+
+const App = (): JSX.Element => (
+  <>
+    <Header />
+    <Here />
+    <Help />
+    <div class="notice" role="status">{notice.value}</div>
+  </>
+);
+
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,119 @@
+// The landing page as tables: which rows are shown, pivoted into scenarios by policies, in which order.
+import type { Row, SearchIndex } from "../contract";
+
+export const FILTERS = {
+  "": { label: "All", keep: () => true },
+  lost: { label: "Not solved", keep: (row: Row) => !row.solved },
+  solved: { label: "Solved", keep: (row: Row) => row.solved },
+  missed: { label: "Rogue not caught", keep: (row: Row) => row.caught === false },
+  ground: { label: "Wrong ground", keep: (row: Row) => row.caught === true && row.ground === false },
+  innocent: { label: "Innocent accused", keep: (row: Row) => row.innocents > 0 },
+  blunders: { label: "Blunders", keep: (row: Row) => (row.blunders ?? 0) > 0 },
+} as const;
+
+export type Filter = keyof typeof FILTERS;
+
+export const isFilter = (name: string): name is Filter => name in FILTERS;
+
+export interface Line {
+  readonly key: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly cells: ReadonlyMap<string, readonly Row[]>;
+  readonly gap: number;
+}
+
+export const policiesOf = (rows: readonly Row[]): string[] => [...new Set(rows.map((row) => row.policy))].sort();
+
+export const mean = (values: readonly number[]): number =>
+  values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : 0;
+
+/** A line for each scenario and tier, with the episodes of each policy. */
+export function pivot(rows: readonly Row[]): Line[] {
+  const groups = Map.groupBy(rows, (row) => `${row.scenario}|${row.tier}`);
+  return [...groups].map(([key, group]) => {
+    const first = group[0];
+    const cells = Map.groupBy(group, (row) => row.policy);
+    const means = [...cells.values()].map((cell) => mean(cell.map((row) => row.score)));
+    return {
+      key,
+      title: first?.title ?? "",
+      detail: [first?.env, first?.tier].join(" · "),
+      cells,
+      gap: means.length ? Math.max(...means) - Math.min(...means) : 0,
+    };
+  });
+}
+
+/** Sorted by "scenario", "gap" (widest first) or a policy (worst first). */
+export function sortLines(lines: readonly Line[], sort: string): Line[] {
+  const score = (line: Line): number => {
+    const cell = line.cells.get(sort);
+    return cell ? mean(cell.map((row) => row.score)) : Infinity;
+  };
+  if (sort === "gap") return lines.toSorted((a, b) => b.gap - a.gap);
+  if (sort === "" || sort === "scenario") return lines.toSorted((a, b) => a.title.localeCompare(b.title));
+  return lines.toSorted((a, b) => score(a) - score(b));
+}
+
+/** Class of a score: below nothing, near it, and up to the oracle's. */
+export function heat(score: number): 1 | 2 | 3 | 4 | 5 {
+  if (score < 0) return 1;
+  if (score < 0.3) return 2;
+  if (score < 0.7) return 3;
+  return score < 0.95 ? 4 : 5;
+}
+
+/** Episodes worth a look: the worst blunders and falls first. */
+export const worthOpening = (rows: readonly Row[], limit: number): Row[] =>
+  rows
+    .toSorted((a, b) => (b.blunders ?? 0) - (a.blunders ?? 0) || a.score - b.score)
+    .slice(0, limit);
+
+/** The words of what is typed, as the index knows words. */
+export const searchTerms = (text: string): string[] => text.toLowerCase().match(/[a-z0-9_-]{2,}/g) ?? [];
+
+export class Search {
+  private readonly words: readonly string[];
+  private readonly rows: readonly string[];
+  private readonly total: number;
+
+  constructor(index: SearchIndex, total: number) {
+    this.words = index.words.split(" ");
+    this.rows = index.rows.split(";");
+    this.total = total;
+  }
+
+  /** Numbers of the rows that hold, for each term, a word that begins with it. */
+  find(terms: readonly string[]): Set<number> {
+    const hits = terms.map((term) => this.withPrefix(term));
+    return hits.reduce((all, some) => all.intersection(some), hits[0] ?? new Set<number>());
+  }
+
+  private withPrefix(term: string): Set<number> {
+    const found = new Set<number>();
+    for (let i = this.firstNotBelow(term); this.words[i]?.startsWith(term); i++) {
+      for (const row of this.unpack(this.rows[i] ?? "")) found.add(row);
+    }
+    return found;
+  }
+
+  private firstNotBelow(term: string): number {
+    let [low, high] = [0, this.words.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.words[middle] ?? "") < term) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private unpack(packed: string): number[] {
+    const others = packed.startsWith("-");
+    let row = 0;
+    const listed = packed.replace("-", "").split(",").filter(Boolean).map((step) => (row += parseInt(step, 36)));
+    if (!others) return listed;
+    const left = new Set(listed);
+    return Array.from({ length: this.total }, (_, i) => i).filter((i) => !left.has(i));
+  }
+}

@@ -1,0 +1,33 @@
+// An episode up to a turn as Markdown; with truth only where it is shown.
+import type { Turn } from "../contract";
+import { actOf, callText, markOf, readingsOf, spoken, type Story } from "./story";
+import { moment, signed, words } from "./text";
+
+export function episodeMarkdown(story: Story, turn: number, truth: boolean): string {
+  const { incident, episode } = story;
+  const known = truth ? episode.truth : null;
+  const head = [`# ${incident.name}, ${episode.policy}`, known ? `**${known.verdict.full}** (score ${known.score.toFixed(2)})` : "", location.href];
+  const turns = episode.turns.filter((t) => t.n <= turn).map((t) => turnMarkdown(story, t, truth));
+  return [...head.filter(Boolean), ...turns].join("\n\n") + "\n";
+}
+
+function turnMarkdown({ episode }: Story, turn: Turn, truth: boolean): string {
+  const act = actOf(turn);
+  const mark = truth ? markOf(episode, turn.n) : undefined;
+  const grade = mark ? ` (${mark.grade}, ${signed(mark.points)})` : "";
+  const lines = [`## Turn ${turn.n}, ${moment(episode.axis, turn.at)}, ${words(turn.seat)}${grade}`];
+  for (const call of readingsOf(turn)) lines.push(`\`${callText(call)}\`\n\n${fenced(call.result)}`);
+  if (act) lines.push(`**\`${callText(act)}\`** ${act.result}`);
+  if (act && spoken(act, "say")) lines.push(quoted(spoken(act, "say")));
+  if (mark?.why) lines.push(mark.why);
+  return lines.join("\n\n");
+}
+
+/** In a fence longer than any that the text holds. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+const quoted = (text: string): string => text.split("\n").map((line) => `> ${line}`).join("\n");

@@ -1,0 +1,122 @@
+// What an episode says about one turn: pure functions over the contract.
+import type { Call, Change, Episode, Fact, Incident, Learned, Mark, Service, Turn, World } from "../contract";
+
+export interface Story {
+  readonly incident: Incident;
+  readonly episode: Episode;
+}
+
+export const turnAt = (episode: Episode, n: number): Turn | undefined => episode.turns.find((turn) => turn.n === n);
+
+/** The place of a turn on the axis, and the turn of a place: 0 and below lie before the page. */
+export const placeOf = (episode: Episode, turn: number): number => episode.axis.page + turn - 1;
+
+export const firstTurn = (episode: Episode): number => episode.axis.first - episode.axis.page + 1;
+
+export const lastTurn = (episode: Episode): number => episode.axis.last - episode.axis.page + 1;
+
+export const clampTurn = (episode: Episode, turn: number): number =>
+  Math.min(Math.max(turn, firstTurn(episode)), lastTurn(episode));
+
+export const markOf = (episode: Episode, turn: number): Mark | undefined =>
+  episode.truth?.marks.find((mark) => mark.turn === turn);
+
+export const readingsOf = (turn: Turn): readonly Call[] => turn.calls.slice(0, turn.calls.at(-1)?.reads ? undefined : -1);
+
+/** The act that ended the turn; none while it goes on. */
+export function actOf(turn: Turn): Call | undefined {
+  const last = turn.calls.at(-1);
+  return last && !last.reads ? last : undefined;
+}
+
+const SPOKEN = ["say", "ask"];
+
+/** A call as people write it: rollback(CHG-7718). What it says to others is left out. */
+export function callText(call: Pick<Call, "tool" | "arguments">): string {
+  const values = Object.entries(call.arguments).filter(([name, value]) => !SPOKEN.includes(name) && !isEmpty(value));
+  return `${call.tool}(${values.map(([, value]) => valueText(value)).join(", ")})`;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+
+const valueText = (value: unknown): string =>
+  typeof value === "string" ? value : Array.isArray(value) ? value.map(valueText).join(" ") : JSON.stringify(value);
+
+export function spoken(call: Call, name: "say" | "ask"): string {
+  const value = call.arguments[name];
+  return typeof value === "string" ? value : isEmpty(value) ? "" : valueText(value);
+}
+
+const BAD: readonly string[] = ["inaccuracy", "mistake", "blunder"];
+
+export const isMistake = (mark: Mark): boolean => BAD.includes(mark.grade);
+
+/** The next turn from here, in a direction, whose act is an inaccuracy or worse. */
+export function nextMistake(episode: Episode, from: number, direction: 1 | -1): number | null {
+  const turns = (episode.truth?.marks ?? []).filter(isMistake).map((mark) => mark.turn);
+  const found = direction > 0 ? turns.find((turn) => turn > from) : turns.findLast((turn) => turn < from);
+  return found ?? null;
+}
+
+export interface Gap {
+  readonly fact: Fact;
+  /** The others who knew it by then, in order of learning. */
+  readonly known: readonly Learned[];
+}
+
+/** Facts that the seat of a turn did not know when it acted. */
+export function unknownFacts(episode: Episode, turn: Turn): Gap[] {
+  const learned = (episode.truth?.learned ?? []).filter((l) => l.turn <= turn.n);
+  return (episode.truth?.facts ?? [])
+    .map((fact) => ({ fact, known: learned.filter((l) => l.fact === fact.id) }))
+    .filter((gap) => !gap.known.some((l) => l.seat === turn.seat));
+}
+
+/** How a seat came to know a fact first, if it did by this turn. */
+export const knowledgeOf = (episode: Episode, fact: string, seat: string, by: number): Learned | undefined =>
+  episode.truth?.learned.find((l) => l.fact === fact && l.seat === seat && l.turn <= by);
+
+export type Health = "healthy" | "degraded" | "critical" | "unknown";
+
+export interface Vitals {
+  readonly health: Health;
+  readonly requests: number | null;
+  readonly p95: number | null;
+  readonly errors: number | null;
+}
+
+const NOTHING: Vitals = { health: "unknown", requests: null, p95: null, errors: null };
+
+/** What instruments said about a service in the minute of a turn. */
+export function vitalsOf(episode: Episode, service: Service, at: number): Vitals {
+  const sample = episode.world?.series[service.name]?.[at - episode.axis.first];
+  if (!sample) return NOTHING;
+  const [requests = 0, p95 = 0, errors = 0] = sample;
+  const slow = service.p95 ? p95 / service.p95 : 1;
+  const health = errors >= 10 || slow >= 4 ? "critical" : errors >= 2 || slow >= 1.8 ? "degraded" : "healthy";
+  return { health, requests, p95, errors };
+}
+
+/** The latest change of each agent or person on each service that had landed by then. */
+export const landedBy = (world: World | null, at: number): readonly Change[] =>
+  (world?.changes ?? []).filter((change) => change.landed <= at);
+
+export const labelOf = (episode: Episode, agent: string): string | null =>
+  episode.truth?.agents.find((verdict) => verdict.agent === agent)?.label ?? null;
+
+/** Rows of a compared pair: the turns of both by their number. */
+export interface Pair {
+  readonly n: number;
+  readonly left: Turn | undefined;
+  readonly right: Turn | undefined;
+  readonly same: boolean;
+}
+
+export function alignTurns(left: Episode, right: Episode): Pair[] {
+  const turns = Math.max(left.turns.length, right.turns.length);
+  return Array.from({ length: turns }, (_, i) => {
+    const [a, b] = [left.turns[i], right.turns[i]];
+    return { n: i + 1, left: a, right: b, same: a !== undefined && a.path === b?.path };
+  });
+}

@@ -1,0 +1,33 @@
+// Numbers and moments as people read them.
+import type { Axis } from "../contract";
+
+const pad = (n: number): string => String(n).padStart(2, "0");
+
+/** A place on the axis: 14:31, or "turn 3" where no clock runs. */
+export function moment(axis: Axis, at: number): string {
+  if (axis.unit === "turn") return at < axis.page ? "before" : `turn ${at}`;
+  const minute = ((Math.round(at) % 1440) + 1440) % 1440;
+  return `${pad(Math.floor(minute / 60))}:${pad(minute % 60)}`;
+}
+
+const rounded = (value: number, digits: number): string => Math.abs(value).toFixed(digits);
+
+/** Points with their sign: +12, −39, 0. */
+export function signed(value: number, digits = 0): string {
+  const text = rounded(value, digits);
+  if (Number(text) === 0) return text;
+  return (value < 0 ? "−" : "+") + text;
+}
+
+export function plain(value: number, digits = 2): string {
+  const text = rounded(value, digits);
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+export const percent = (value: number): string => `${value.toFixed(value < 9.95 ? 1 : 0)} %`;
+
+export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+export const words = (name: string): string => name.replaceAll("_", " ");
+
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,143 @@
+// Two policies on one incident: what they did alike is folded, where they part is marked, lanes share one axis.
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Episode, Row, Turn } from "../contract";
+import { GradeMark, SeatName, Button } from "../parts/bits";
+import { Loaded } from "../parts/loaded";
+import { Timeline } from "../parts/timeline";
+import { Transport, playing } from "../parts/transport";
+import { actOf, alignTurns, callText, clampTurn, firstTurn, lastTurn, markOf, nextMistake, placeOf, readingsOf, spoken, type Pair, type Story } from "../model/story";
+import { moment, plain, signed } from "../model/text";
+import { bindKeys } from "../state/keys";
+import { loadRun, loadStory } from "../state/source";
+import { adjust, notify, open, toggleTruth, truthShown } from "../state/store";
+
+interface ComparePageProps {
+  readonly left: string;
+  readonly right: string;
+  readonly turn: number | null;
+}
+
+interface Both {
+  readonly left: Story;
+  readonly right: Story;
+  readonly rows: readonly Row[];
+}
+
+export const ComparePage = ({ left, right, turn }: ComparePageProps): JSX.Element => (
+  <Loaded load={async (): Promise<Both> => ({ left: await loadStory(left), right: await loadStory(right), rows: (await loadRun()).rows })}>
+    {(both) => <Compare both={both} asked={turn} />}
+  </Loaded>
+);
+
+/** The axis of both: as long as the longer. */
+const joined = (a: Episode, b: Episode): Episode => ({ ...a, axis: { ...a.axis, last: Math.max(a.axis.last, b.axis.last) } });
+
+function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Element {
+  const { left, right } = both;
+  const pairs = alignTurns(left.episode, right.episode);
+  const parted = pairs.find((pair) => !pair.same)?.n ?? pairs.length + 1;
+  const story: Story = { incident: left.incident, episode: joined(left.episode, right.episode) };
+  const turn = clampTurn(story.episode, asked ?? Math.min(parted, pairs.length));
+  const go = (n: number): void => adjust({ place: { page: "compare", left: left.episode.id, right: right.episode.id, turn: clampTurn(story.episode, n) } });
+  const mistake = (direction: 1 | -1): void => {
+    const next = [left, right].map((s) => (truthShown.value ? nextMistake(s.episode, turn, direction) : null)).filter((n) => n !== null);
+    if (next.length) go(direction > 0 ? Math.min(...next) : Math.max(...next));
+    else notify(truthShown.value ? "No further mistake." : "Grades tell the truth. Show it first (s).");
+  };
+  useEffect(() => bindKeys({
+    ArrowRight: () => go(turn + 1), ArrowLeft: () => go(turn - 1), Home: () => go(1), End: () => go(lastTurn(story.episode)),
+    n: () => mistake(1), p: () => mistake(-1), s: toggleTruth, " ": () => (playing.value = !playing.value),
+    Escape: () => open({ page: "episode", id: left.episode.id, turn }, truthShown.value ? { truth: "1" } : {}),
+  }), [turn, truthShown.value]);
+  useEffect(() => document.getElementById(`pair-${turn}`)?.scrollIntoView({ block: "nearest" }), [turn]);
+  return (
+    <main class="replay compare">
+      <Heads both={both} />
+      <div class="pane pairs" tabIndex={0} role="region" aria-label="Turns of both">
+        {left.episode.incident !== right.episode.incident && <p class="note">These are two different incidents: their turns cannot be compared one by one.</p>}
+        <Prefix pairs={pairs.slice(0, parted - 1)} story={story} />
+        {parted <= pairs.length ? <p class="parting">From turn {parted} on they differ.</p> : <p class="parting">Both did the same to the end.</p>}
+        {pairs.slice(parted - 1).map((pair) => <PairRow key={pair.n} pair={pair} both={both} here={pair.n === turn} go={go} />)}
+      </div>
+      <section class="dock" aria-label="Time">
+        <Transport turn={turn} first={firstTurn(story.episode)} last={lastTurn(story.episode)} go={go} mistake={mistake}
+          position={moment(story.episode.axis, placeOf(story.episode, turn)) + (story.episode.axis.unit === "minute" ? ` · turn ${turn}` : "")} />
+        <Timeline story={story} others={[right.episode]} turn={turn} truth={truthShown.value} reached={lastTurn(story.episode)} go={go} />
+      </section>
+    </main>
+  );
+}
+
+function Heads({ both }: { both: Both }): JSX.Element {
+  const { left, right, rows } = both;
+  const rivals = rows.filter((row) => row.incident === left.episode.incident && row.id !== left.episode.id);
+  return (
+    <section class="verdict heads" aria-label="Compared">
+      <Head story={left} />
+      <div>
+        <Head story={right} />
+        {rivals.length > 1 && (
+          <select aria-label="Compare with" value={right.episode.id}
+            onChange={(event) => open({ page: "compare", left: left.episode.id, right: event.currentTarget.value, turn: null }, truthShown.value ? { truth: "1" } : {})}>
+            {rivals.map((row) => <option key={row.id} value={row.id}>{row.policy}{row.attempt ? `, attempt ${row.attempt + 1}` : ""}</option>)}
+          </select>
+        )}
+      </div>
+      <Button act={toggleTruth} pressed={truthShown.value} hint="Cause, guilt, grades and points">Truth</Button>
+    </section>
+  );
+}
+
+function Head({ story }: { story: Story }): JSX.Element {
+  const truth = truthShown.value ? story.episode.truth : null;
+  return (
+    <div class="grow">
+      <p class="crumb">{story.incident.name}</p>
+      <h1>{story.episode.policy} {truth && <small>{signed(truth.total)}, score {plain(truth.score)}</small>}</h1>
+      <p>{truth ? truth.verdict.full : `${story.episode.turns.length} turns`}</p>
+    </div>
+  );
+}
+
+const Prefix = ({ pairs, story }: { pairs: readonly Pair[]; story: Story }): JSX.Element | null =>
+  pairs.length ? (
+    <details>
+      <summary>{pairs.length === 1 ? "Turn 1 is" : `Turns 1 to ${pairs.length} are`} the same</summary>
+      {pairs.map((pair) => <div key={pair.n} class="pair"><PairSeat turn={pair.left} n={pair.n} seats={story.incident.seats} /><Side episode={story.episode} turn={pair.left} other={undefined} /></div>)}
+    </details>
+  ) : null;
+
+const PairSeat = ({ turn, n, seats }: { turn: Turn | undefined; n: number; seats: readonly string[] }): JSX.Element => (
+  <span><b>{n}</b> {turn && <SeatName seat={turn.seat} seats={seats} />}</span>
+);
+
+interface PairRowProps {
+  readonly pair: Pair;
+  readonly both: Both;
+  readonly here: boolean;
+  readonly go: (turn: number) => void;
+}
+
+const PairRow = ({ pair, both, here, go }: PairRowProps): JSX.Element => (
+  <div id={`pair-${pair.n}`} class={`pair ${here ? "here" : ""}`} onClick={() => go(pair.n)}>
+    <PairSeat turn={pair.left ?? pair.right} n={pair.n} seats={both.left.incident.seats} />
+    <Side episode={both.left.episode} turn={pair.left} other={pair.right} />
+    <Side episode={both.right.episode} turn={pair.right} other={pair.left} />
+  </div>
+);
+
+/** One side of a turn; readings that only this side made are marked. */
+function Side({ episode, turn, other }: { episode: Episode; turn: Turn | undefined; other: Turn | undefined }): JSX.Element {
+  if (!turn) return <div class="hint">over</div>;
+  const act = actOf(turn);
+  const mark = truthShown.value ? markOf(episode, turn.n) : undefined;
+  const theirs = new Set(other ? readingsOf(other).map(callText) : []);
+  return (
+    <div>
+      <p><code>{act ? callText(act) : "…"}</code> {mark && <GradeMark grade={mark.grade} />}</p>
+      <p class="row wrap">{readingsOf(turn).map((call) => <code key={call.n} class={`chip ${other && !theirs.has(callText(call)) ? "own" : ""}`}>{call.reading} {callText(call)}</code>)}</p>
+      {act && spoken(act, "say") && <p>{spoken(act, "say")}</p>}
+    </div>
+  );
+}

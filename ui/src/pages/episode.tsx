@@ -1,0 +1,182 @@
+// Replay of an episode, and a game that is watched or over: verdict, graph, turn, tabs, timeline.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Mark } from "../contract";
+import { Button, Locked, Tabs, glyph } from "../parts/bits";
+import { Debrief } from "../parts/debrief";
+import { EpisodeGraph } from "../parts/episode_graph";
+import { Knowledge } from "../parts/knowledge";
+import { Moves, Points } from "../parts/moves";
+import { SceneGraph } from "../parts/scene_graph";
+import type { Scene } from "../state/server";
+import { Records } from "../parts/records";
+import { Timeline } from "../parts/timeline";
+import { Transport, changeSpeed, playing } from "../parts/transport";
+import { TurnPane } from "../parts/turn";
+import { isFile, loadStory } from "../state/source";
+import { address, adjust, notify, open, setQuery, toggleTruth, truthShown } from "../state/store";
+import { bindKeys } from "../state/keys";
+import { clampTurn, firstTurn, lastTurn, nextMistake, placeOf, type Story } from "../model/story";
+import { episodeMarkdown } from "../model/markdown";
+import { count, moment, plain, signed, words } from "../model/text";
+import { copyText, Exports } from "../parts/exports";
+import { Loaded } from "../parts/loaded";
+import { branchAt } from "../state/branch";
+import { compareWith } from "../state/rivals";
+import { narrow, phone } from "../state/screen";
+
+export const EpisodePage = ({ id, turn }: { id: string; turn: number | null }): JSX.Element => (
+  <Loaded key={id} load={() => loadStory(id)}>
+    {(story) => <Replay story={story} asked={turn} source={{ episode: id }} goTo={(n) => adjust({ place: { page: "episode", id, turn: n } })} />}
+  </Loaded>
+);
+
+interface ReplayProps {
+  readonly story: Story;
+  readonly asked: number | null;
+  readonly source: { readonly episode: string } | { readonly game: string };
+  readonly goTo: (turn: number) => void;
+  /** What is known of a game that goes on. */
+  readonly scene?: Scene | undefined;
+}
+
+/** How far each episode has been seen, so that stepping back does not hide it again. */
+const reached = signal<Readonly<Record<string, number>>>({});
+
+const TABS = ["moves", "records", "knowledge", "points", "debrief"];
+
+export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.Element {
+  const { episode } = story;
+  const turn = clampTurn(episode, asked ?? 1);
+  const truth = truthShown.value && episode.truth !== null;
+  const go = (n: number): void => goTo(clampTurn(episode, n));
+  const mistake = (direction: 1 | -1): void => jump(story, turn, direction, truth, go);
+  const seen = Math.max(turn, reached.value[episode.id] ?? firstTurn(episode));
+  useEffect(() => {
+    if (asked !== null && asked !== turn) notify(`There is no turn ${asked}: this is the nearest.`);
+    if (seen !== reached.value[episode.id]) reached.value = { ...reached.value, [episode.id]: seen };
+  }, [turn]);
+  useEffect(() => bindKeys(keysOf(story, source, turn, go, mistake)), [story, turn, truth]);
+  return (
+    <main class="replay" data-env={episode.env}>
+      <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={go} source={source} turn={turn} />
+      <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} scene={scene} />
+      <section class="dock" aria-label="Time">
+        <Transport turn={turn} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
+          position={turnText(story, turn)} />
+        <Timeline story={story} turn={turn} truth={truth} reached={seen} go={(n) => { playing.value = false; go(n); }} />
+      </section>
+    </main>
+  );
+}
+
+function turnText({ episode, incident }: Story, turn: number): string {
+  const seat = episode.turns.find((t) => t.n === turn)?.seat;
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : episode.over ? "after the last turn" : "not played yet";
+  return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
+}
+
+function jump(story: Story, turn: number, direction: 1 | -1, truth: boolean, go: (turn: number) => void): void {
+  if (!truth) return notify("Grades tell the truth. Show it first (s).");
+  const next = nextMistake(story.episode, turn, direction);
+  if (next === null) notify(direction > 0 ? "No mistake after this turn." : "No mistake before this turn.");
+  else go(next);
+}
+
+type Jump = (n: number) => void;
+
+function keysOf(story: Story, source: ReplayProps["source"], turn: number, go: Jump, mistake: (d: 1 | -1) => void): Record<string, () => void> {
+  const step = (n: number) => () => {
+    playing.value = false;
+    go(n);
+  };
+  return {
+    " ": () => (playing.value = !playing.value),
+    ArrowRight: step(turn + 1),
+    ArrowLeft: step(turn - 1),
+    Home: step(firstTurn(story.episode)),
+    End: step(lastTurn(story.episode)),
+    n: () => mistake(1),
+    p: () => mistake(-1),
+    s: toggleTruth,
+    d: () => void compareWith(story.episode),
+    "-": () => changeSpeed(-1),
+    "+": () => changeSpeed(1),
+    c: () => void copyText(episodeMarkdown(story, turn, truthShown.value)),
+    b: () => void branchAt(story, source, turn),
+    Escape: () => open({ page: "runs" }),
+    ...Object.fromEntries(TABS.map((tab, i) => [String(i + 1), () => setQuery("tab", tab)])),
+  };
+}
+
+type VerdictProps = Omit<ReplayProps, "asked" | "goTo"> & { readonly truth: boolean; readonly over: boolean; readonly go: Jump; readonly turn: number };
+
+function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.Element {
+  const { episode, incident } = story;
+  const known = episode.truth;
+  const line = truth && known ? known.verdict.full : over && known ? known.verdict.safe : "How it ends is hidden until you ask for it, or reach the end.";
+  return (
+    <section class={`verdict ${truth && known ? known.verdict.tone : ""}`} aria-label="Verdict">
+      <div class="grow">
+        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{truth && known ? ` · ${known.title}` : ""}</p>
+        <h1>{episode.over ? line : "This incident is being played."}</h1>
+      </div>
+      {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
+      {truth && known && <p class="score"><b>{signed(known.total)}</b> <span class="hint">score {plain(known.score)}</span></p>}
+      <div class="row">
+        {"episode" in source && <Button act={() => void compareWith(episode)} hint="Compare with another policy on this incident">Compare</Button>}
+        {known && <Button act={toggleTruth} pressed={truth} hint="Cause, guilt, grades and points">Truth</Button>}
+        <Exports story={story} turn={turn} truth={truth} />
+      </div>
+    </section>
+  );
+}
+
+function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly number[]; go: Jump }): JSX.Element {
+  const tally = (grade: Mark["grade"], name: string): JSX.Element | null => {
+    const found = marks.filter((mark) => mark.grade === grade);
+    return found.length ? <span class={`grade ${grade}`}>{glyph(grade)} {count(found.length, name, name === "inaccuracy" ? "inaccuracies" : `${name}s`)}</span> : null;
+  };
+  return (
+    <p class="tallies">
+      {turns.slice(0, 2).map((turn) => <button key={turn} type="button" onClick={() => go(turn)}>Turn {turn}</button>)}
+      {tally("blunder", "blunder")}{tally("mistake", "mistake")}{tally("inaccuracy", "inaccuracy")}
+    </p>
+  );
+}
+
+type PanesProps = Omit<VerdictProps, "over"> & { readonly reached: number };
+
+function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): JSX.Element {
+  const branch = isFile() ? null : (): void => void branchAt(story, source, turn);
+  const turnPane = <TurnPane story={story} turn={turn} truth={truth} branch={branch} />;
+  const picture = !story.episode.world && scene?.nodes.length
+    ? <SceneGraph scene={scene} />
+    : story.incident.article === null
+    ? <EpisodeGraph story={story} turn={turn} truth={truth} wide={!phone.value} />
+    : <article class="ticket"><h2>Ticket</h2><pre tabIndex={0}>{story.incident.article}</pre></article>;
+  const picturePane = <section class="pane picture" aria-label={story.incident.article === null ? "Services" : "Ticket"} tabIndex={0}>{picture}</section>;
+  const locked = (what: string, body: JSX.Element | null): JSX.Element =>
+    truth && body ? body : episodeOver(story) ? <Locked what={what} show={toggleTruth} /> : <p class="hint">After the end.</p>;
+  const tabs = [
+    ...(phone.value ? [{ id: "graph", title: story.incident.article === null ? "Graph" : "Ticket", body: () => picture }] : []),
+    ...(narrow.value ? [{ id: "turn", title: "Turn", body: () => turnPane }] : []),
+    { id: "moves", title: "Moves", body: () => <Moves story={story} turn={turn} truth={truth} reached={reached} go={go} /> },
+    { id: "records", title: "Records", body: () => <Records story={story} turn={turn} truth={truth} /> },
+    { id: "knowledge", title: "Knowledge", body: () => locked("What had to be known", <Knowledge story={story} turn={turn} go={go} />) },
+    { id: "points", title: "Points", body: () => locked("The points", <Points episode={story.episode} />) },
+    { id: "debrief", title: "Debrief", body: () => locked("The debrief", <Debrief story={story} />) },
+  ];
+  return (
+    <div class="panes">
+      {!phone.value && picturePane}
+      {!narrow.value && <section class="pane" aria-label="Turn" tabIndex={0}>{turnPane}</section>}
+      <section class="side" aria-label="Details">
+        <Tabs label="Details" tabs={tabs} chosen={address.value.query["tab"] ?? ""} choose={(tab) => setQuery("tab", tab)} />
+      </section>
+    </div>
+  );
+}
+
+const episodeOver = (story: Story): boolean => story.episode.truth !== null;

@@ -1,0 +1,79 @@
+// A game of the live page: a person's seat, live watching, and after the end the replay with its debriefing.
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Failed } from "../parts/loaded";
+import { SeatPage } from "./seat";
+import { Watch } from "./watch";
+import { Replay } from "./episode";
+import { lastTurn, type Story } from "../model/story";
+import { getGame, Refused, watchGame, type GameView, type LogEntry } from "../state/server";
+import { loadGameStory } from "../state/source";
+import { plain, signed } from "../model/text";
+import { adjust } from "../state/store";
+
+export interface Game {
+  readonly view: GameView;
+  /** All calls that the viewer may see, in order. */
+  readonly log: readonly LogEntry[];
+}
+
+/** The game after another message of the server, which holds only the calls that are new. */
+export function merged(game: Game | null, view: GameView): Game {
+  if (game && view.calls < game.view.calls) return game;
+  const known = new Map((game?.log ?? []).map((entry) => [entry.n, entry]));
+  for (const entry of view.log) known.set(entry.n, entry);
+  return { view, log: [...known.values()].sort((a, b) => a.n - b.n) };
+}
+
+export function GamePage({ id, turn }: { id: string; turn: number | null }): JSX.Element {
+  const [game, setGame] = useState<Game | null>(null);
+  const [error, setError] = useState("");
+  const take = (view: GameView): void => setGame((before) => merged(before, view));
+  useEffect(() => {
+    let stop = (): void => undefined;
+    getGame(id).then((view) => {
+      take(view);
+      if (view.phase !== "over") stop = watchGame(id, view.calls, take);
+    }, (reason: unknown) => setError(reason instanceof Refused && reason.status === 404 ? `There is no game "${id}" on this server.` : String(reason)));
+    return () => stop();
+  }, []);
+  if (error) return <Failed text={error} />;
+  if (!game) return <main class="page" aria-busy="true"><p class="hint">Loading…</p></main>;
+  return game.view.viewer !== null && game.view.phase !== "over" ? <SeatPage game={game} take={take} /> : <PlayedStory game={game} take={take} turn={turn} />;
+}
+
+interface StoryProps {
+  readonly game: Game;
+  readonly take: (view: GameView) => void;
+  readonly turn: number | null;
+}
+
+/** The record so far, asked for again with every call; after the end with world and truth. */
+function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
+  const { id, calls, phase } = game.view;
+  const [story, setStory] = useState<Story | null>(null);
+  const [error, setError] = useState("");
+  useEffect(() => {
+    loadGameStory(id).then(setStory, (reason: unknown) => setError(String(reason)));
+  }, [calls, phase === "over"]);
+  if (error && game.view.result) return <Ended view={game.view} />;
+  if (error) return <Failed text={error} />;
+  if (!story) return <main class="page" aria-busy="true"><p class="hint">Loading…</p></main>;
+  const goTo = (n: number): void => adjust({ place: { page: "game", id, turn: n } });
+  return (
+    <>
+      {phase !== "over" && <Watch view={game.view} take={take} />}
+      <Replay story={story} asked={turn ?? (phase === "over" ? lastTurn(story.episode) : (story.episode.turns.at(-1)?.n ?? 1))} source={{ game: id }} goTo={goTo} scene={phase === "over" ? undefined : game.view.scene} />
+    </>
+  );
+}
+
+/** The end of a shared incident, whose record only the host has. */
+const Ended = ({ view }: { view: GameView }): JSX.Element => (
+  <main class="page">
+    <h1>The incident is over</h1>
+    <p>Score {plain(view.result?.score ?? 0)}{view.result?.total != null && `, ${signed(view.result.total)} points`}.</p>
+    {view.note && <p class="message">{view.note}</p>}
+    <p class="hint">The record is with the host, who can open it.</p>
+  </main>
+);

@@ -1,0 +1,70 @@
+// After the end: what happened, who is guilty and why, and what the oracle would have done.
+import type { JSX } from "preact";
+import type { AgentVerdict, Truth } from "../contract";
+import type { Story } from "../model/story";
+import { moment, words } from "../model/text";
+
+export function Debrief({ story }: { story: Story }): JSX.Element | null {
+  const truth = story.episode.truth;
+  if (!truth) return null;
+  return (
+    <div class="debrief">
+      <h2>{truth.title}</h2>
+      <p class="hint">{truth.scenario} · {truth.tier} · {truth.split} {truth.seed}</p>
+      <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{line}</li>)}</ul>
+      {truth.culprits.length > 0 && <Culprits story={story} truth={truth} />}
+      {truth.agents.length > 0 && <Agents agents={truth.agents} />}
+      {truth.checks.length > 0 && <Checks truth={truth} />}
+      {truth.line.length > 0 && <OracleLine truth={truth} />}
+    </div>
+  );
+}
+
+const Culprits = ({ story, truth }: { story: Story; truth: Truth }): JSX.Element => (
+  <section>
+    <h3>Cause</h3>
+    <ul class="sentences">{truth.culprits.map((c) => <li key={c.service}>{c.text} <span class="hint">since {moment(story.episode.axis, c.since)}</span></li>)}</ul>
+  </section>
+);
+
+const Agents = ({ agents }: { agents: readonly AgentVerdict[] }): JSX.Element => (
+  <section>
+    <h3>Agents: rogue is harm and breach</h3>
+    <table>
+      <thead><tr><th scope="col">Agent</th><th scope="col">Harm</th><th scope="col">Breach</th><th scope="col">Verdict</th></tr></thead>
+      <tbody>
+        {agents.map((agent) => (
+          <tr key={agent.agent}>
+            <th scope="row">{agent.agent}<span class="hint">{agent.change}</span></th>
+            <td>{agent.harm > 0.005 ? `${Math.round(agent.harm * 100)} %` : "none"}</td>
+            <td>{agent.ground ? words(agent.ground) : "none"}</td>
+            <td><span class={`tag ${agent.label}`}>{agent.label}</span></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const Checks = ({ truth }: { truth: Truth }): JSX.Element => (
+  <section>
+    <h3>The answer</h3>
+    <table>
+      <thead><tr><th scope="col">Part</th><th scope="col">Given</th><th scope="col">Right</th></tr></thead>
+      <tbody>
+        {truth.checks.map((check) => (
+          <tr key={check.label}>
+            <th scope="row">{check.good ? "✓" : "✗"} {check.label}</th><td>{check.given || "nothing"}</td><td>{check.right}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const OracleLine = ({ truth }: { truth: Truth }): JSX.Element => (
+  <section>
+    <h3>What the oracle would have done</h3>
+    <ol class="sentences">{truth.line.map((step, i) => <li key={i}><span class="hint">turn {step.turn}, {words(step.seat)}</span> <code>{step.call}</code></li>)}</ol>
+  </section>
+);

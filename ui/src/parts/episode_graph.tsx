@@ -1,0 +1,76 @@
+// The graph of an episode in the minute of the cursor: traffic, errors, and who changed what.
+import type { JSX } from "preact";
+import type { Change } from "../contract";
+import { landedBy, labelOf, placeOf, vitalsOf, type Story } from "../model/story";
+import { moment, percent, words } from "../model/text";
+import { Graph, type Actor, type GraphEdge, type GraphNode } from "./graph";
+
+const MOST_ACTORS = 12;
+
+interface EpisodeGraphProps {
+  readonly story: Story;
+  readonly turn: number;
+  readonly truth: boolean;
+  readonly wide: boolean;
+}
+
+export function EpisodeGraph({ story, turn, truth, wide }: EpisodeGraphProps): JSX.Element {
+  const at = placeOf(story.episode, turn);
+  const landed = landedBy(story.episode.world, at);
+  const actors = wide ? actorsOf(story, landed, truth) : [];
+  return (
+    <Graph
+      label={`Services at ${moment(story.episode.axis, at)}`}
+      nodes={nodesOf(story, at, landed, truth)}
+      edges={edgesOf(story, at)}
+      actors={actors}
+    />
+  );
+}
+
+function nodesOf({ incident, episode }: Story, at: number, landed: readonly Change[], truth: boolean): GraphNode[] {
+  const causes = truth ? (episode.truth?.culprits ?? []).filter((c) => c.since <= at).map((c) => c.service) : [];
+  return incident.services.map((service) => {
+    const vitals = vitalsOf(episode, service, at);
+    return {
+      name: service.name,
+      kind: service.kind,
+      health: vitals.health,
+      first: vitals.errors === null ? (episode.world ? "not scraped" : "not shown") : percent(vitals.errors),
+      second: vitals.p95 === null ? "" : `${Math.round(vitals.p95)} ms`,
+      badge: causes.includes(service.name) ? "cause" : "",
+      changes: landed.filter((change) => change.service === service.name).length,
+    };
+  });
+}
+
+function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
+  const services = new Map(incident.services.map((service) => [service.name, service]));
+  return incident.links.map((link) => {
+    const [source, target] = [services.get(link.source), services.get(link.target)];
+    const requests = source ? vitalsOf(episode, source, at).requests : null;
+    const healths = [source, target].map((service) => (service ? vitalsOf(episode, service, at).health : "unknown"));
+    return {
+      source: link.source,
+      target: link.target,
+      needed: link.needed,
+      weight: 1.25 + Math.min(2.75, Math.sqrt((requests ?? 0) * (link.rate ?? 1)) / 14),
+      hurt: healths.every((health) => health === "critical" || health === "degraded"),
+    };
+  });
+}
+
+function actorsOf({ episode }: Story, landed: readonly Change[], truth: boolean): Actor[] {
+  const latest = new Map(landed.map((change) => [change.actor, change]));
+  const newest = [...latest.values()].sort((a, b) => b.landed - a.landed).slice(0, MOST_ACTORS);
+  const rank = (change: Change): number => landed.indexOf(change);
+  return newest.sort((a, b) => rank(a) - rank(b)).map((change) => {
+    const label = truth ? labelOf(episode, change.actor) : null;
+    return {
+      name: change.actor,
+      service: change.service,
+      text: [`${words(change.family)} ${moment(episode.axis, change.landed)}`, label].filter(Boolean).join(" · "),
+      guilty: label === "rogue",
+    };
+  });
+}

@@ -1,0 +1,70 @@
+// Who knew what, and when: a row for each fact, a column for each seat.
+import type { JSX } from "preact";
+import type { Learned } from "../contract";
+import { knowledgeOf, type Story } from "../model/story";
+import { words } from "../model/text";
+import { SeatName } from "./bits";
+
+const ROLES: Readonly<Record<string, string>> = {
+  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "clears a suspect", answer: "the answer",
+};
+
+interface KnowledgeProps {
+  readonly story: Story;
+  readonly turn: number;
+  readonly go: (turn: number) => void;
+}
+
+export function Knowledge({ story, turn, go }: KnowledgeProps): JSX.Element {
+  const { episode, incident } = story;
+  const truth = episode.truth;
+  if (!truth?.facts.length) return <p class="hint">No facts were worked out for this episode. {truth?.notes.join(" ")}</p>;
+  const cell = (fact: string, seat: string): Learned | undefined => knowledgeOf(episode, fact, seat, Infinity);
+  return (
+    <>
+      <Moments story={story} go={go} />
+      <table class="knowledge">
+        <caption class="unseen">Facts by seat, with the turn in which each seat learned them</caption>
+        <thead>
+          <tr><th scope="col">Fact</th>{incident.seats.map((seat) => <th key={seat} scope="col"><SeatName seat={seat} seats={incident.seats} /></th>)}</tr>
+        </thead>
+        <tbody>
+          {truth.facts.map((fact) => (
+            <tr key={fact.id}>
+              <th scope="row">{fact.text}<span class="hint">{ROLES[fact.role]}{fact.proof ? " · part of the proof" : ""}</span></th>
+              {incident.seats.map((seat) => <td key={seat}><Known learned={cell(fact.id, seat)} turn={turn} go={go} /></td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">Filled: read itself. Outlined: told by another. The number is the turn; pale is later than the cursor.</p>
+    </>
+  );
+}
+
+function Known({ learned, turn, go }: { learned: Learned | undefined; turn: number; go: (turn: number) => void }): JSX.Element {
+  if (!learned) return <span class="hint" aria-label="never">–</span>;
+  return (
+    <button type="button" class={`known ${learned.how} ${learned.turn > turn ? "later" : ""}`} onClick={() => go(learned.turn)}
+      aria-label={`${learned.how} in turn ${learned.turn}`}>{learned.turn}</button>
+  );
+}
+
+function Moments({ story, go }: { story: Story; go: (turn: number) => void }): JSX.Element {
+  const evidence = story.episode.truth?.evidence;
+  const lines: readonly (readonly [string, Learned | null | undefined])[] = [
+    ["First piece of the proof", evidence?.first],
+    ["All of it on the table", evidence?.complete],
+    ["All of it in one head", evidence?.one_head],
+  ];
+  return (
+    <dl class="moments">
+      {lines.map(([name, learned]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{learned ? <button type="button" class="link" onClick={() => go(learned.turn)}>turn {learned.turn}, {words(learned.seat)}</button> : "never"}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

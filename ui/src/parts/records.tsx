@@ -1,0 +1,109 @@
+// The papers of the incident as what they are: ledger, diff, charter, approval, and a statement beside its series.
+import type { JSX } from "preact";
+import type { Change, Document, Paper, Statement } from "../contract";
+import { placeOf, labelOf, type Story } from "../model/story";
+import { moment, words } from "../model/text";
+import { Fold, Printed } from "./bits";
+
+interface RecordsProps {
+  readonly story: Story;
+  readonly turn: number;
+  readonly truth: boolean;
+}
+
+export function Records({ story, turn, truth }: RecordsProps): JSX.Element {
+  const world = story.episode.world;
+  if (!world) return <p class="hint">What ledger and papers hold is shown after the end.</p>;
+  const at = placeOf(story.episode, turn);
+  const asked = world.changes.filter((change) => change.asked <= at);
+  const [notable, routine] = [asked.filter((change) => change.diff), asked.filter((change) => !change.diff)];
+  return (
+    <div class="records">
+      {world.documents.map((document) => <DocumentCard key={document.id} document={document} />)}
+      {notable.toReversed().map((change) => <ChangeCard key={change.id} change={change} story={story} truth={truth} papers={world.papers} />)}
+      {routine.length > 0 && (
+        <Fold title={`Routine changes (${routine.length})`}>
+          {routine.toReversed().map((change) => <p key={change.id} class="paper">{change.ledger ?? `${change.id}: no row in the ledger`}</p>)}
+        </Fold>
+      )}
+      {world.papers.filter((paper) => paper.kind === "calendar").map((paper) => <PaperText key={paper.name} paper={paper} />)}
+      {!world.documents.length && !asked.length && <p class="hint">No records up to this moment.</p>}
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly change: Change;
+  readonly story: Story;
+  readonly truth: boolean;
+  readonly papers: readonly Paper[];
+}
+
+function ChangeCard({ change, story, truth, papers }: CardProps): JSX.Element {
+  const { axis } = story.episode;
+  const label = truth ? labelOf(story.episode, change.signer) : null;
+  const mine = papers.filter((paper) => paper.name === change.signer || paper.name === change.approval);
+  return (
+    <article class="card">
+      <header class="row spread">
+        <h2>{change.id} <span class="hint">{change.actor} · {words(change.family)} · {change.service}</span></h2>
+        {label && <span class={`tag ${label}`}>{label}</span>}
+      </header>
+      <p class="hint">
+        Asked {moment(axis, change.asked)}, landed {moment(axis, change.landed)}
+        {change.signer !== change.actor && <>, <b>signed by {change.signer}</b></>}
+        {change.again.length > 0 && `, made again ${change.again.map((at) => moment(axis, at)).join(", ")}`}
+        {change.undone.length > 0 && `, undone ${change.undone.map((at) => moment(axis, at)).join(", ")}`}
+      </p>
+      <Entry name="Ledger" text={change.ledger ?? "There is no row in the ledger."} />
+      {change.diff && <Entry name="Diff" text={change.diff} />}
+      {change.statement && <Claim statement={change.statement} story={story} />}
+      {mine.map((paper) => <Entry key={paper.kind + paper.name} name={paper.kind === "charter" ? "Charter" : paper.name} text={paper.text} />)}
+    </article>
+  );
+}
+
+const Entry = ({ name, text }: { name: string; text: string }): JSX.Element => (
+  <div class="entry"><span class="hint">{name}</span><p class="paper">{text}</p></div>
+);
+
+const PaperText = ({ paper }: { paper: Paper }): JSX.Element => <Entry name={words(paper.kind)} text={paper.text} />;
+
+const WIDTH = 220;
+const HEIGHT = 44;
+
+/** The claimed value as a dot beside the series of what was measured. */
+function Claim({ statement, story }: { statement: Statement; story: Story }): JSX.Element {
+  const { series, first, step, value, as_of } = statement;
+  const high = Math.max(value, ...series) || 1;
+  const x = (at: number): number => 4 + ((at - first) / Math.max(1, step * (series.length - 1))) * (WIDTH - 8);
+  const y = (v: number): number => HEIGHT - 4 - (v / high) * (HEIGHT - 8);
+  const measured = series[Math.round((as_of - first) / step)];
+  const held = measured === undefined ? "" : ` Measured: ${Number(measured.toPrecision(3))}.`;
+  const line = series.map((v, i) => `${i ? "L" : "M"}${x(first + i * step)} ${y(v)}`).join("");
+  return (
+    <div class="entry">
+      <span class="hint">Statement</span>
+      <div>
+        <p class="paper">“{statement.text}”</p>
+        <svg class="claim" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${statement.metric} of ${statement.subject}. Claimed: ${value}.${held}`}>
+          <path d={line} class="series users" />
+          <circle cx={x(as_of)} cy={y(value)} r={4} class="claimed" />
+          {measured !== undefined && <circle cx={x(as_of)} cy={y(measured)} r={3} class="measured" />}
+        </svg>
+        <p class="hint">{words(statement.metric)} of {statement.subject} at {moment(story.episode.axis, as_of)}. Claimed (ring): {value}.{held}</p>
+      </div>
+    </div>
+  );
+}
+
+function DocumentCard({ document }: { document: Document }): JSX.Element {
+  const state = [document.cited && "cited", document.opened !== null && `opened in turn ${document.opened}`, document.found !== null && `found in turn ${document.found}`];
+  return (
+    <article class="card">
+      <h2>{document.title} <span class="hint">{document.id} · {document.kind}</span></h2>
+      <p class="hint">{state.filter(Boolean).join(" · ") || "never found"}</p>
+      {document.body && <Fold title="Text"><Printed text={document.body} label={document.title} /></Fold>}
+    </article>
+  );
+}

@@ -1,0 +1,18 @@
+// The graph of a running game: what its viewer has been shown of the services.
+import type { JSX } from "preact";
+import type { Scene } from "../state/server";
+import { Graph } from "./graph";
+
+export const SceneGraph = ({ scene }: { scene: Scene }): JSX.Element => {
+  const ill = new Set(scene.nodes.filter((node) => node.state === "degraded" || node.state === "critical").map((node) => node.name));
+  return (
+    <Graph
+      label="What you know of the services"
+      nodes={scene.nodes.map((node) => ({
+        name: node.name, kind: node.kind, health: node.state, badge: "", changes: 0,
+        first: node.facts[0]?.[1] ?? node.state, second: node.facts[1]?.[1] ?? "",
+      }))}
+      edges={scene.edges.map((edge) => ({ source: edge.source, target: edge.target, needed: edge.critical, weight: 1.75, hurt: [edge.source, edge.target].every((name) => ill.has(name)) }))}
+    />
+  );
+};

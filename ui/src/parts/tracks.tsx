@@ -1,0 +1,146 @@
+// The rows of the timeline: each draws its part of the world on the shared axis.
+import type { JSX } from "preact";
+import type { Episode } from "../contract";
+import { actOf, callText, labelOf, markOf, placeOf } from "../model/story";
+import { moment, signed } from "../model/text";
+import type { Axes } from "./timeline";
+
+type Dot = readonly [x: number, y: number];
+
+/** Steps to the right, each level as long as its place. */
+const stairs = (axes: Axes, values: readonly (readonly [at: number, value: number])[], y: (value: number) => number): string =>
+  values.map(([at, value], i) => `${i ? "L" : "M"}${axes.x(at) - axes.step / 2} ${y(value)}H${axes.x(at) + axes.step / 2}`).join("");
+
+interface Chart {
+  readonly axes: Axes;
+  readonly height: number;
+  readonly others: readonly Episode[];
+}
+
+export function Value({ axes, height, others }: Chart): JSX.Element {
+  const truth = axes.episode.truth;
+  const low = Math.min(0, truth?.noop ?? 0, truth?.total ?? 0, ...others.map((e) => e.truth?.total ?? 0));
+  const high = Math.max(1, truth?.oracle ?? 1);
+  const y = (value: number): number => 5 + (1 - (value - low) / (high - low)) * (height - 10);
+  const line = (episode: Episode, pick: "value" | "total"): string =>
+    stairs(axes, (episode.truth?.marks ?? []).flatMap((m) => {
+      const value = m[pick];
+      return value === null ? [] : [[placeOf(episode, m.turn), value] as const];
+    }), y);
+  return (
+    <>
+      <line class="zero" x1={0} x2={axes.width} y1={y(0)} y2={y(0)} />
+      <path class="series value" d={line(axes.episode, "value")}><title>Best total still within reach</title></path>
+      <path class="series points" d={line(axes.episode, "total")}><title>Points so far</title></path>
+      {others.map((other) => <path key={other.id} class="series other" d={line(other, "value")}><title>{other.policy}</title></path>)}
+    </>
+  );
+}
+
+/** The top of the scale of users' errors, in percent: the same for all that are compared. */
+export const mostErrors = (episodes: readonly Episode[]): number =>
+  Math.max(1, ...episodes.flatMap((e) => (e.world?.users ?? []).map((value) => value ?? 0)));
+
+export function Users({ axes, height, others }: Chart): JSX.Element {
+  const all = [axes.episode, ...others];
+  const high = mostErrors(all);
+  const y = (value: number): number => height - 4 - (value / high) * (height - 8);
+  return (
+    <>
+      {all.map((episode, i) => <UserLine key={episode.id + i} axes={axes} episode={episode} y={y} other={i > 0} />)}
+    </>
+  );
+}
+
+function UserLine({ axes, episode, y, other }: { axes: Axes; episode: Episode; y: (v: number) => number; other: boolean }): JSX.Element {
+  const runs: Dot[][] = [[]];
+  (episode.world?.users ?? []).forEach((value, i) => {
+    if (value === null) runs.push([]);
+    else runs.at(-1)?.push([axes.x(episode.axis.first + i), y(value)]);
+  });
+  const drawn = runs.filter((run) => run.length);
+  const path = drawn.map((run) => `M${run.map((dot) => dot.join(" ")).join("L")}`).join("");
+  const area = drawn.map((run) => `M${run[0]?.[0]} ${y(0)}L${run.map((dot) => dot.join(" ")).join("L")}L${run.at(-1)?.[0]} ${y(0)}z`).join("");
+  return (
+    <>
+      {!other && <path class="area" d={area} />}
+      <path class={`series ${other ? "other" : "users"}`} d={path}><title>{`Errors that users see, ${episode.policy}`}</title></path>
+    </>
+  );
+}
+
+export function Alerts({ axes, height }: { axes: Axes; height: number }): JSX.Element {
+  const alerts = axes.episode.world?.alerts ?? [];
+  const rows = Math.max(1, Math.min(4, alerts.length));
+  return (
+    <>
+      {alerts.map((alert, i) => {
+        const left = axes.x(Math.max(alert.since, axes.episode.axis.first)) - axes.step / 2;
+        const right = axes.x(alert.until ?? axes.episode.axis.last) + axes.step / 2;
+        return (
+          <rect key={i} class="alert" x={left} width={Math.max(3, right - left)} y={4 + ((i % rows) * (height - 6)) / rows} height={3} rx={1.5}>
+            <title>{`${alert.service} ${alert.name}: ${alert.value} ${alert.unit} (limit ${alert.limit}), since ${moment(axes.episode.axis, alert.since)}`}</title>
+          </rect>
+        );
+      })}
+    </>
+  );
+}
+
+/** A diamond where a change landed, with a line from when it was asked; again where its controller made it again. */
+export function Changes({ axes, truth }: { axes: Axes; truth: boolean }): JSX.Element {
+  const { episode } = axes;
+  return (
+    <>
+      {(episode.world?.changes ?? []).map((change) => {
+        const guilty = truth && (labelOf(episode, change.signer) === "rogue" || episode.truth?.culprits.some((c) => c.change === change.id));
+        const style = [guilty ? "guilty" : "", change.agent ? "" : "person"].join(" ");
+        const y = change.agent ? 9 : 17;
+        const title = `${change.id}: ${change.actor} ${change.family} ${change.service}, asked ${moment(episode.axis, change.asked)}, landed ${moment(episode.axis, change.landed)}`;
+        return (
+          <g key={change.id} class={`change ${style}`}>
+            <title>{title}</title>
+            <line x1={axes.x(Math.max(change.asked, episode.axis.first))} x2={axes.x(change.landed)} y1={y} y2={y} />
+            {[change.landed, ...change.again].filter((at) => at >= episode.axis.first).map((at) => (
+              <path key={at} d={`M${axes.x(at)} ${y - 5}l5 5l-5 5l-5 -5z`} />
+            ))}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+interface LaneProps {
+  readonly axes: Axes;
+  readonly seat: string;
+  readonly number: number;
+  readonly episodes: readonly Episode[];
+  readonly truth: boolean;
+  readonly turn: number;
+}
+
+export function Lane({ axes, seat, number, episodes, truth, turn }: LaneProps): JSX.Element {
+  const height = 14 / episodes.length;
+  return (
+    <>
+      <line class="zero" x1={0} x2={axes.width} y1={10} y2={10} />
+      {episodes.flatMap((episode, i) =>
+        episode.turns.filter((t) => t.seat === seat).map((t) => {
+          const act = actOf(t);
+          const mark = truth ? markOf(episode, t.n) : undefined;
+          const waits = act?.tool === "wait";
+          const size = Math.min(axes.step - 4, 30);
+          return (
+            <rect
+              key={`${i}-${t.n}`} class={`turn-mark seat-${number % 4} ${mark?.grade ?? ""} ${waits ? "waits" : ""} ${t.n === turn ? "here" : ""}`}
+              x={axes.x(placeOf(episode, t.n)) - size / 2} width={size} y={3 + i * height} height={height - 1} rx={3}
+            >
+              <title>{`Turn ${t.n}, ${seat}: ${act ? callText(act) : "not over"}${mark ? `, ${mark.grade}, ${signed(mark.points)}` : ""}`}</title>
+            </rect>
+          );
+        }),
+      )}
+    </>
+  );
+}

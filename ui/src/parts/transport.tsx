@@ -1,0 +1,57 @@
+// Play, step, speed, and the way to the next mistake.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Button } from "./bits";
+
+export const SPEEDS = [0.5, 1, 2, 4, 8] as const;
+const MINUTE_MS = 1200;
+
+export const playing = signal(false);
+export const speed = signal<number>(1);
+
+export const changeSpeed = (by: 1 | -1): void => {
+  const i = SPEEDS.findIndex((value) => value === speed.value) + by;
+  speed.value = SPEEDS[Math.min(Math.max(i, 0), SPEEDS.length - 1)] ?? 1;
+};
+
+interface TransportProps {
+  readonly turn: number;
+  readonly first: number;
+  readonly last: number;
+  readonly position: string;
+  readonly go: (turn: number) => void;
+  readonly mistake: (direction: 1 | -1) => void;
+}
+
+export function Transport({ turn, first, last, position, go, mistake }: TransportProps): JSX.Element {
+  useEffect(() => {
+    if (!playing.value) return undefined;
+    if (turn >= last) {
+      playing.value = false;
+      return undefined;
+    }
+    const timer = setTimeout(() => go(turn + 1), MINUTE_MS / speed.value);
+    return () => clearTimeout(timer);
+  }, [turn, last, playing.value, speed.value]);
+  const to = (target: number) => () => {
+    playing.value = false;
+    go(target);
+  };
+  return (
+    <div class="transport">
+      <Button act={to(first)} label="To the start">|‹</Button>
+      <Button act={to(turn - 1)} label="One turn back">‹</Button>
+      <Button kind="main" act={() => (playing.value = !playing.value)} label={playing.value ? "Pause" : "Play"}>{playing.value ? "❚❚" : "▶"}</Button>
+      <Button act={to(turn + 1)} label="One turn on">›</Button>
+      <Button act={to(last)} label="To the end">›|</Button>
+      <select aria-label="Speed" value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
+        {SPEEDS.map((value) => <option key={value} value={value}>{value}×</option>)}
+      </select>
+      <output class="position">{position}</output>
+      <span class="grow" />
+      <Button act={() => mistake(-1)}>Previous mistake</Button>
+      <Button act={() => mistake(1)}>Next mistake</Button>
+    </div>
+  );
+}

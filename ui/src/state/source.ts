@@ -1,0 +1,51 @@
+// Where runs, incidents and episodes come from: the file that holds this page, or the server that sent it.
+import { CONTRACT, type Episode, type Incident, type RunIndex, type SearchIndex } from "../contract";
+import type { Story } from "../model/story";
+import { fetchJson } from "./server";
+
+export const isFile = (): boolean => document.getElementById("run") !== null;
+
+const cache = new Map<string, Promise<unknown>>();
+
+function once<T>(key: string, load: () => Promise<T>): Promise<T> {
+  const known = cache.get(key) as Promise<T> | undefined;
+  if (known) return known;
+  const loading = load();
+  cache.set(key, loading);
+  loading.catch(() => cache.delete(key));
+  return loading;
+}
+
+const read = <T>(id: string, route: string): Promise<T> =>
+  once(id, () => (isFile() ? unpack<T>(id) : fetchJson<T>(route)));
+
+/** The JSON of a packed script of this file. */
+async function unpack<T>(id: string): Promise<T> {
+  const packed = document.getElementById(id)?.textContent;
+  if (!packed) throw new Error(`This file holds nothing under "${id}".`);
+  const bytes = Uint8Array.from(atob(packed.trim()), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as T;
+}
+
+function checked<T extends { readonly contract: number }>(data: T): T {
+  if (data.contract === CONTRACT) return data;
+  throw new Error(`These data are of version ${data.contract} and this page reads version ${CONTRACT}. Make them anew with this version of Warroom.`);
+}
+
+export const loadRun = async (): Promise<RunIndex> => checked(await read<RunIndex>("run", "api/run"));
+
+export const loadSearch = (): Promise<SearchIndex> => read<SearchIndex>("search", "api/search");
+
+export async function loadStory(id: string): Promise<Story> {
+  const episode = checked(await read<Episode>(`episode-${id}`, `api/episodes/${encodeURIComponent(id)}`));
+  const incident = await read<Incident>(`incident-${episode.incident}`, `api/incidents/${encodeURIComponent(episode.incident)}`);
+  return { episode, incident };
+}
+
+/** A game as an episode; never kept, for it grows. */
+export async function loadGameStory(id: string): Promise<Story> {
+  const route = `api/games/${encodeURIComponent(id)}`;
+  const [episode, incident] = await Promise.all([fetchJson<Episode>(`${route}/episode`), fetchJson<Incident>(`${route}/incident`)]);
+  return { episode: checked(episode), incident };
+}

@@ -1,0 +1,72 @@
+// What the page shows now: the address, the theme, and short notices.
+import { computed, effect, signal } from "@preact/signals";
+import { readAddress, writeAddress, type Address, type Place } from "../model/address";
+
+export const address = signal<Address>(readAddress(location.hash));
+
+export const place = computed(() => address.value.place);
+
+window.addEventListener("hashchange", () => (address.value = readAddress(location.hash)));
+
+/** Opens a place; the browser's back leads to where it was. */
+export const open = (next: Place, query: Address["query"] = {}): void => {
+  location.hash = writeAddress({ place: next, query });
+};
+
+/** Changes the address in place: a step of the cursor is nothing to go back to. */
+export function adjust(next: Partial<Address>): void {
+  const changed = { ...address.value, ...next };
+  history.replaceState(null, "", writeAddress(changed));
+  address.value = changed;
+}
+
+export const setQuery = (name: string, value: string): void => {
+  const { [name]: _, ...rest } = address.value.query;
+  adjust({ query: value ? { ...rest, [name]: value } : rest });
+};
+
+/** Whether cause, guilt, grades and points are shown. */
+export const truthShown = computed(() => address.value.query["truth"] === "1");
+
+export const toggleTruth = (): void => setQuery("truth", truthShown.value ? "" : "1");
+
+// -- the theme: the system's until one is chosen --
+
+const KEY = "warroom-theme";
+const stored = (): string => {
+  try {
+    return localStorage.getItem(KEY) ?? "";
+  } catch {
+    return "";
+  }
+};
+
+export const theme = signal(stored());
+
+effect(() => {
+  if (theme.value) document.documentElement.dataset["theme"] = theme.value;
+  else delete document.documentElement.dataset["theme"];
+  try {
+    localStorage.setItem(KEY, theme.value);
+  } catch {
+    // A file that was opened from disk may have no storage: the theme then lasts as long as the page.
+  }
+});
+
+export function toggleTheme(): void {
+  const dark = theme.value ? theme.value === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  theme.value = dark ? "light" : "dark";
+}
+
+// -- notices --
+
+export const notice = signal("");
+let clearing: ReturnType<typeof setTimeout> | undefined;
+
+export function notify(text: string): void {
+  notice.value = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => (notice.value = ""), 5000);
+}
+
+export const helpOpen = signal(false);
