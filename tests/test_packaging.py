@@ -22,7 +22,7 @@ from warroom.rollout import play
 
 ROOT = Path(__file__).parents[1]
 BUILT_FROM = ("src", "setup.py", "pyproject.toml", "README.md", "LICENSE")
-LARGEST = 4_500_000
+LARGEST = 5_000_000
 """Bytes of the wheel; the weights that ship are most of it (3.7 MB in all at the time of writing)."""
 QUIET = ("--quiet", "--disable-pip-version-check", "--no-deps", "--no-index")
 

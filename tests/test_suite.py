@@ -316,7 +316,7 @@ def test_pictures_and_page_are_made_and_self_contained(tmp_path: Path) -> None:
     assert page.count("data:image/png;base64,") == len(PICTURES)
     assert "http://" not in page and "https://" not in page
     assert "looks ill &lt;&amp;&gt;" in page and "ill <&>" not in page
-    for part in ("tiny/rogue", "warroom eval", "Worst episodes of expert", "prefers-color-scheme: dark"):
+    for part in ("tiny/rogue", "warroom eval", "Worst episodes of expert", "light-dark("):
         assert part in page
 
 

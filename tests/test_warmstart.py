@@ -190,7 +190,7 @@ def test_imitation_lowers_its_loss_and_is_the_same_twice() -> None:
         runs.append((losses, torch.cat([value.flatten() for value in model.state_dict().values()])))
     (first, weights), (again, same), (_, other) = runs
     assert len(first) == 10 and first == again and torch.equal(weights, same)
-    assert first[-1] < first[0]
+    assert sum(first[5:]) < sum(first[:5])
     assert not torch.equal(weights, other)
 
 
@@ -237,8 +237,8 @@ def test_a_folder_that_exists_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_plan_is_the_usual_one_but_for_what_is_given() -> None:
-    usual = WarmStart()
-    assert plan_for() == usual
+    usual = plan_for()
+    assert plan_for(hidden=usual.shape.hidden, seed=usual.seed) == usual
     long = plan_for(hidden=32, expert_share=0.5, steps=2 * (usual.steps + usual.filtered_steps), seed=3)
     assert (long.steps, long.filtered_steps) == (2 * usual.steps, 2 * usual.filtered_steps)
     assert (long.shape.hidden, long.shape.feed_forward, long.mixture.expert, long.seed) == (32, 85, 0.5, 3)

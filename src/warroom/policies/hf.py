@@ -72,7 +72,8 @@ def check_ships(env: str, name: str) -> None:
 @cache
 def model_at(path: str) -> "model.HfModel":
     """The model of a folder or Hub name, once per process; a `ValueError` or `MissingExtra` says why it cannot load."""
-    return model.HfModel(checkpoint.load(path))
+    loaded = checkpoint.load(path)  # first: it says which libraries are missing
+    return model.HfModel(loaded)
 
 
 def load(name: str) -> "model.HfModel":

@@ -136,3 +136,8 @@ def _convolve(layer: Lfm2ShortConv, x: Tensor, before: Tensor, counts: Tensor) -
     last = whole.gather(2, kept[:, None, :].expand(-1, whole.shape[1], -1))
     out: Tensor = layer.out_proj((out_gate * mixed).transpose(1, 2).contiguous())
     return out, last
+
+
+def reader_of(model: object) -> Lfm2Reader | None:
+    """What keeps keys and values for this model; None where its architecture is another."""
+    return Lfm2Reader(model) if isinstance(model, Lfm2ForCausalLM) else None

@@ -8,8 +8,6 @@ conversation that is as long as those of the training, leave the rest of the inc
 from collections.abc import Callable, Sequence
 from random import Random
 
-from transformers import Lfm2ForCausalLM
-
 from warroom.core.conversation import Conversation
 from warroom.core.errors import UnknownName
 from warroom.core.messages import MessageDict, call_message, text_of
@@ -27,7 +25,7 @@ from warroom.policies.generation import (
     is_small,
     log_likelihoods,
 )
-from warroom.policies.lfm2_cache import Lfm2Reader, Memory
+from warroom.policies.lfm2_cache import Memory, reader_of
 from warroom.policies.prompt import read_message, template_ids
 
 SILENT: MessageDict = {"role": "assistant", "content": ""}
@@ -106,8 +104,7 @@ class HfModel:
         self.max_completion_length = int(manifest["max_completion_length"])
         self.turn_tokens = int(manifest["turn_tokens"])
         self.positions = int(checkpoint.model.config.max_position_embeddings)
-        model = checkpoint.model
-        self.reader = Lfm2Reader(model) if isinstance(model, Lfm2ForCausalLM) and is_small(model) else None
+        self.reader = reader_of(checkpoint.model) if is_small(checkpoint.model) else None
         self.watch: Callable[[Sequence[HfPolicy]], None] | None = None
         """Called with the seats that the model is about to write for."""
         self._prefixes: dict[str, list[int]] = {}
