@@ -146,7 +146,8 @@ class Router:
         if self._ended.is_set():
             return
         how = {"worker": worker.number, "exit_code": worker.process.exitcode, "connections": worker.open}
-        if worker.report is None:
+        was_killed = (worker.process.exitcode or 0) < 0
+        if worker.report is None and not was_killed:
             log(_log, logging.ERROR, f"worker {worker.number} could not start; see above for the reason", **how)
             self.failed = True
             self._ended.set()
