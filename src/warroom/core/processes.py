@@ -87,11 +87,11 @@ class WorkerPool:
         self._executor.shutdown()
 
     def kill(self) -> None:
-        """End at once."""
+        """End at once, the thread of the pool included: at the exit of Python it would race for a pipe that it closes."""
         with _signals_blocked():
-            self._executor.shutdown(wait=False, cancel_futures=True)
             for child in set(multiprocessing.active_children()) - self._others:
                 child.kill()
+            self._executor.shutdown(cancel_futures=True)
 
 
 def _tell(ended: "SimpleQueue[TaskResult[Result] | BaseException]", index: int, future: Future[Result]) -> None:
