@@ -32,7 +32,7 @@ MEANING: dict[Mechanism, str] = {
     "memory": "its memory is used up",
     "name_resolution": "its name has no address",
     "retry_storm": "repeats of failed requests crowd out all others",
-    "transient": "a hand-over, which is over by itself",
+    "transient": "a hand-over from one leader to the next",
 }
 """What each failure of nature is, for the handbook."""
 
