@@ -113,36 +113,61 @@ def _is_trace(text: str) -> bool:
     return text == NO_TRACE or (len(text) == 8 and all(letter in "0123456789abcdef" for letter in text))
 
 
+class FoundLines(NamedTuple):
+    """What a search comes upon, before any of it is written."""
+
+    lines: int
+    """Lines in the searched minutes."""
+    per_minute: tuple[int, ...]
+    """Lines that match."""
+    kept: Iterator[KeptLine]
+    """Those of them that were kept, the newest first."""
+
+
 class LogSearch:
     """Searches in the logs of one world."""
 
     def __init__(self, lines: LogLines) -> None:
         self.lines, self.system = lines, lines.system
+        self._known: dict[tuple[int, Query], SearchedLog] = {}
 
     def search(self, service: int, query: Query, first: int, last: int) -> LogMatches:
         """Lines of a service in the minutes from `first` to `last`, both included."""
+        found = self.find(service, query, first, last)
+        newest = tuple([self.lines.write(line) for line in islice(found.kept, NEWEST)])
+        return LogMatches(self.system.names[service], first, last, found.lines, found.per_minute, newest, query)
+
+    def find(self, service: int, query: Query, first: int, last: int) -> FoundLines:
+        """The same with nothing written: to write a line takes longer than to count many."""
         minutes = range(first, last + 1)
         written = sum([round(fsum(self.lines.numbers(minute, service))) for minute in minutes])
-        words = Words(self.lines, service, query.all_words)
-        groups = [Matching(self.lines, service, group, query, words) for group in self.lines.groups(service)]
-        groups = [group for group in groups if group.streams]
+        searched = self._searched(service, query)
         if query.trace not in (None, NO_TRACE):
-            kept = list(self._of_trace(groups, query.trace, minutes))
-            per_minute = [sum([line.source.minute == minute for line in kept]) for minute in minutes]
-        else:
-            chances = self._chances_by_minute(service, groups, minutes)
-            per_minute = [self._expected(service, *row) for row in zip(minutes, chances, strict=True)]
-            kept = list(islice(self._newest(groups, minutes, per_minute, chances), NEWEST))
-        newest = tuple([self.lines.write(line) for line in kept[:NEWEST]])
-        return LogMatches(self.system.names[service], first, last, written, tuple(per_minute), newest, query)
+            kept = sorted(self._of_trace(searched.matching, query.trace, minutes), key=newest_first)
+            of_trace = tuple([sum([line.source.minute == minute for line in kept]) for minute in minutes])
+            return FoundLines(written, of_trace, iter(kept))
+        chances = self._chances_by_minute(service, searched, minutes)
+        per_minute = [self._expected(service, *row) for row in zip(minutes, chances, strict=True)]
+        return FoundLines(written, tuple(per_minute), self._newest(searched.matching, minutes, per_minute, chances))
 
-    def _chances_by_minute(self, service: int, groups: "list[Matching]", minutes: range) -> "list[Chances]":
+    def _searched(self, service: int, query: Query) -> "SearchedLog":
+        """What is known of a search in what a service may write: who searches again asks for the latest minutes."""
+        groups = self.lines.groups(service)
+        known = self._known.get((service, query))
+        if known is None or known.groups is not groups:
+            words = Words(self.lines, service, query.all_words)
+            matching = [Matching(self.lines, service, group, query, words) for group in groups]
+            known = SearchedLog(groups, [group for group in matching if group.streams], {})
+            self._known[service, query] = known
+        return known
+
+    def _chances_by_minute(self, service: int, searched: "SearchedLog", minutes: range) -> "list[Chances]":
         """Chances are the same in all minutes in which the same happens."""
-        known: dict[ServiceMinute, Chances] = {}
+        known = searched.chances
         for minute in minutes:
             played = self.lines.world.at(minute)
             if played not in known:
-                known[played] = self._chances(service, groups, minute)
+                known[played] = self._chances(service, searched.matching, minute)
         return [known[self.lines.world.at(minute)] for minute in minutes]
 
     def _expected(self, service: int, minute: int, chances: "Chances") -> int:
@@ -168,7 +193,7 @@ class LogSearch:
             if count:
                 likely = [matching for matching in groups if chance.groups[matching.group.position]]
                 sources = [source for matching in likely for source in matching.kept(minute)]
-                yield from islice(merge(*sources, key=lambda line: -line.second), count)
+                yield from islice(merge(*sources, key=newest_first), count)
 
     def _of_trace(self, groups: "list[Matching]", trace: str, minutes: range) -> Iterator[KeptLine]:
         decoded = self.lines.traces.decode(trace)
@@ -181,6 +206,11 @@ class LogSearch:
                     yield line
 
 
+def newest_first(line: KeptLine) -> float:
+    """The order in which lines are shown."""
+    return -line.second
+
+
 class Chances(NamedTuple):
     """Shares of lines that match, in minutes in which the same happens."""
 
@@ -188,6 +218,20 @@ class Chances(NamedTuple):
     """Of each group of streams; of served requests as if none failed."""
     more_if_failed: float
     """Lines more that match, for each request that failed."""
+
+
+class SearchedLog(NamedTuple):
+    """A search in the log of one service."""
+
+    groups: tuple[StreamGroup, ...]
+    """What the service may write."""
+    matching: "list[Matching]"
+    """Those groups with lines that may match."""
+    chances: dict[ServiceMinute, Chances]
+
+
+Masks = dict[int, float]
+"""The share of lines that contain each set of words; sets as bits."""
 
 
 class Matching:
@@ -199,11 +243,15 @@ class Matching:
         self._wanted = (1 << len(query.words)) - 1
         """The words that a line must have, as bits; a line's other bits must be clear."""
         self.streams = self._possible()
+        self._shares = self._shares_by_words()
+        self._share = fsum(self._shares.values())
 
     def _possible(self) -> "list[MatchingStream]":
         """The streams of the group that may match, with the words that each of their lines contains."""
         if self.query.trace == NO_TRACE and self.group.role in REQUEST_ROLES:
             return []
+        if not self.words.texts and self.query.level is None:
+            return [MatchingStream(stream, 0) for stream in self.group.streams]
         found = []
         for stream in self.group.streams:
             mask = _mask(stream.literal, self.words.texts)
@@ -211,10 +259,17 @@ class Matching:
                 found.append(MatchingStream(stream, mask))
         return found
 
+    def _shares_by_words(self) -> Masks:
+        """Shares of the group's streams that may match, by the words that their lines contain."""
+        shares: Masks = {}
+        for stream, mask in self.streams:
+            shares[mask] = shares.get(mask, 0.0) + stream.share
+        return shares
+
     def chance(self, minute: int) -> float:
         """Share of the group's lines that match; for served requests as if none failed."""
         if self.group.role == "served" or self.group.role not in REQUEST_ROLES:
-            return fsum([s.stream.share * self._chance_of(EVERYTHING, s.mask) for s in self.streams])
+            return self._chance_of(EVERYTHING)
         return self._chance_in(self.lines.parts(minute, self.service, self.group))
 
     def chance_of_failed(self, minute: int) -> float:
@@ -222,16 +277,18 @@ class Matching:
         return self._chance_in(self.lines.slices.failed(minute, self.service))
 
     def _chance_in(self, parts: Slices) -> float:
-        return fsum([
-            part.share * stream.share * self._chance_of(at(part, self.service), mask)
-            for part in parts
-            for stream, mask in self.streams
-        ])  # fmt: skip
-
-    def _chance_of(self, target: Target, literal: int) -> float:
         if not self.words.texts:
-            return 1.0
-        return self.words.chance(target, literal, self._wanted, of_request=self.group.role in REQUEST_ROLES)
+            return self._chance_of(EVERYTHING) if parts else 0.0  # the shares of slices add up to one
+        return fsum([part.share * self._chance_of(at(part, self.service)) for part in parts])
+
+    def _chance_of(self, target: Target) -> float:
+        """Share of the group's lines about requests of a target that match."""
+        if not self.words.texts:
+            return self._share
+        chance, of_request = self.words.chance, self.group.role in REQUEST_ROLES
+        return fsum([
+            share * chance(target, mask, self._wanted, of_request=of_request) for mask, share in self._shares.items()
+        ])  # fmt: skip
 
     def kept(self, minute: int, most: int = KEPT) -> list[Iterator[KeptLine]]:
         """The kept lines of the group in a minute that match, by the source they come from, the newest first."""
@@ -266,10 +323,6 @@ class MatchingStream(NamedTuple):
 def _mask(text: str, words: tuple[str, ...]) -> int:
     """The words that a text contains, as bits."""
     return sum([1 << k for k, word in enumerate(words) if word in text])
-
-
-Masks = dict[int, float]
-"""The share of lines that contain each set of words; sets as bits."""
 
 
 class WordMasks(NamedTuple):

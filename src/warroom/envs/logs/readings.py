@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from heapq import nlargest
+from heapq import merge
 from itertools import islice
 from math import sqrt
 
@@ -15,7 +15,7 @@ from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
-from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, parse_query
+from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, newest_first, parse_query
 from warroom.sim.outage_telling import COMPLAINS, Telling
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
@@ -91,8 +91,12 @@ class IncidentLogs:
         return ServiceReading(self._matches(service, query, first), pipeline, shown)
 
     def _matches(self, service: int, query: Query, first: int) -> LogMatches:
+        return self.search.search(service, query, *self._minutes(service, first))
+
+    def _minutes(self, service: int, first: int) -> tuple[int, int]:
+        """The first and the last minute of a service's log that a search from `first` on can see."""
         last = self.world.minute - BEHIND * (service in self.incident.behind)
-        return self.search.search(service, query, min(first, last), last)
+        return min(first, last), last
 
     def _pipeline(self, name: str) -> Pipeline | None:
         service = self.system.names.index(name)
@@ -103,10 +107,10 @@ class IncidentLogs:
 
     def _all(self, query: Query, first: int) -> SystemReading:
         heard = [i for i in range(self.system.size) if i not in self.incident.missing]
-        found = {i: self._matches(i, query, first) for i in heard}
-        counts = [ServiceCount(m.service, m.lines, m.per_minute) for m in found.values()]
-        shown = [ShownLine(m.service, line) for m in found.values() for line in m.newest]
-        newest = nlargest(NEWEST, shown, key=lambda row: row.line.second)
+        found = {i: self.search.find(i, query, *self._minutes(i, first)) for i in heard}
+        counts = [ServiceCount(self.system.names[i], f.lines, f.per_minute) for i, f in found.items()]
+        kept = islice(merge(*[f.kept for f in found.values()], key=newest_first), NEWEST)
+        newest = [ShownLine(self.system.names[line.source.service], self.lines.write(line)) for line in kept]
         troubled = [
             name for i, name in enumerate(self.system.names) if i in self.incident.missing | self.incident.behind
         ]
