@@ -77,6 +77,10 @@ class _Commands(LazyGroup):
             "warroom.cli.train:train_command",
             "Train a model with GRPO on the training split; write a learning curve, a summary and a model card.",
         ),
+        "sweep": Verb(
+            "warroom.cli.sweep:sweep_command",
+            "Train and evaluate every combination of a grid of options, and compare them in one table.",
+        ),
         "card": Verb(
             "warroom.cli.card:card_command",
             "Rewrite the card of a trained model with the results of its evaluations.",

@@ -87,7 +87,7 @@ class WorkerPool:
         self._executor.shutdown()
 
     def kill(self) -> None:
-        """End at once, the thread of the pool included: at the exit of Python it would race for a pipe that it closes."""
+        """End at once; the thread of the pool too, which would race with the exit of Python for its pipe."""
         with _signals_blocked():
             for child in set(multiprocessing.active_children()) - self._others:
                 child.kill()

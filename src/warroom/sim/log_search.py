@@ -113,7 +113,7 @@ def _is_trace(text: str) -> bool:
     return text == NO_TRACE or (len(text) == 8 and all(letter in "0123456789abcdef" for letter in text))
 
 
-class FoundLines(NamedTuple):
+class LinesFound(NamedTuple):
     """What a search comes upon, before any of it is written."""
 
     lines: int
@@ -137,7 +137,7 @@ class LogSearch:
         newest = tuple([self.lines.write(line) for line in islice(found.kept, NEWEST)])
         return LogMatches(self.system.names[service], first, last, found.lines, found.per_minute, newest, query)
 
-    def find(self, service: int, query: Query, first: int, last: int) -> FoundLines:
+    def find(self, service: int, query: Query, first: int, last: int) -> LinesFound:
         """The same with nothing written: to write a line takes longer than to count many."""
         minutes = range(first, last + 1)
         written = sum([round(fsum(self.lines.numbers(minute, service))) for minute in minutes])
@@ -145,10 +145,10 @@ class LogSearch:
         if query.trace not in (None, NO_TRACE):
             kept = sorted(self._of_trace(searched.matching, query.trace, minutes), key=newest_first)
             of_trace = tuple([sum([line.source.minute == minute for line in kept]) for minute in minutes])
-            return FoundLines(written, of_trace, iter(kept))
+            return LinesFound(written, of_trace, iter(kept))
         chances = self._chances_by_minute(service, searched, minutes)
         per_minute = [self._expected(service, *row) for row in zip(minutes, chances, strict=True)]
-        return FoundLines(written, tuple(per_minute), self._newest(searched.matching, minutes, per_minute, chances))
+        return LinesFound(written, tuple(per_minute), self._newest(searched.matching, minutes, per_minute, chances))
 
     def _searched(self, service: int, query: Query) -> "SearchedLog":
         """What is known of a search in what a service may write: who searches again asks for the latest minutes."""

@@ -1,0 +1,162 @@
+"""`warroom sweep`."""
+
+import csv
+import io
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.table import Table
+
+from warroom.cli.options import Json
+from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.cli.train import configuration
+from warroom.core.signals import cause_of, exit_code
+from warroom.runs import write_text
+from warroom.train.sweep import Cell, CellFolder, Compared, Sweep, compared, read_sweep
+
+TABLE = "sweep.csv"
+TICK = 0.2
+"""Seconds between two looks at what runs."""
+
+
+def sweep_command(
+    file: Annotated[Path, typer.Argument(metavar="GRID.TOML", help="The file that says what is tried.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the sweep; one that is there is gone on with.")],
+    parallel: Annotated[int, typer.Option(min=1, help="Cells that are trained side by side.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file, list the cells, and stop.")] = False,
+    json: Json = False,
+) -> None:
+    """Train and evaluate every combination of a grid of options, and compare them in one table.
+
+    The file has a table [train] of options that all share, a table [grid] of lists of values, and a table [eval] of
+    options of the evaluation. A sweep that was stopped goes on where it was when the same command is given again.
+    Cells that differ only in the seed are averaged.
+
+    Example: warroom sweep grid.toml --out runs/sweep --parallel 2
+    """
+    sweep = read_sweep(file)
+    cells = {out / cell.name: cell for cell in sweep.cells}
+    if dry_run:
+        print("\n".join([cell.name for cell in cells.values()]))
+        return
+    for folder, cell in cells.items():
+        CellFolder(folder).prepare(cell)
+        configuration({"config": CellFolder(folder).config})  # an error in any cell is found before the first is run
+    failed = Running(sweep, cells, parallel).play(out)
+    rows = compared(cells)
+    write_text(out / TABLE, _csv(rows, sweep))
+    if json:
+        print_json([row._asdict() for row in rows])
+    else:
+        _print(rows, sweep, out)
+    if failed:
+        raise typer.Exit(1)
+
+
+class RunningCell(NamedTuple):
+    """A cell one of whose commands runs."""
+
+    folder: Path
+    process: "subprocess.Popen[bytes]"
+
+
+@dataclass
+class Running:
+    """The cells of a sweep under way."""
+
+    sweep: Sweep
+    cells: dict[Path, Cell]
+    parallel: int
+    begun: float = field(default_factory=time.monotonic)
+
+    def play(self, out: Path) -> list[Path]:
+        """Run what is left to run; returns the cells that failed. Ctrl-C stops all in good order."""
+        waiting = [folder for folder in self.cells if CellFolder(folder).next_command(self.sweep)]
+        say(f"{len(self.cells)} cells, {len(self.cells) - len(waiting)} of them done before -> {out}")
+        running: list[RunningCell] = []
+        failed: list[Path] = []
+        try:
+            while waiting or running:
+                while waiting and len(running) < self.parallel:
+                    running.append(self._start(waiting.pop(0)))
+                time.sleep(TICK)
+                for cell in [cell for cell in running if cell.process.poll() is not None]:
+                    running.remove(cell)
+                    self._go_on(cell, running, failed)
+        except KeyboardInterrupt as stop:
+            _stop(running, stop)
+            again = run_command_line(out, out, resume=False)
+            say(f"\nStopped; what is finished is kept. Go on with:\n  {again}", "yellow")
+            raise typer.Exit(exit_code(stop)) from None
+        return failed
+
+    def _start(self, folder: Path) -> RunningCell:
+        command = CellFolder(folder).next_command(self.sweep)
+        assert command is not None
+        self._tell(folder, command[3])
+        with CellFolder(folder).log.open("ab") as log:
+            # A session of its own: Ctrl-C reaches it once, from here, and not from the terminal besides.
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        return RunningCell(folder, process)
+
+    def _go_on(self, ended: RunningCell, running: list[RunningCell], failed: list[Path]) -> None:
+        """After a command of a cell has ended: its next one, if it went well."""
+        place = CellFolder(ended.folder)
+        if ended.process.returncode:
+            failed.append(ended.folder)
+            self._tell(ended.folder, f"failed, exit code {ended.process.returncode}; see {place.log}")
+        elif place.next_command(self.sweep):
+            running.append(self._start(ended.folder))
+        else:
+            self._tell(ended.folder, "done")
+
+    def _tell(self, folder: Path, what: str) -> None:
+        minutes, seconds = divmod(round(time.monotonic() - self.begun), 60)
+        number = f"{list(self.cells).index(folder) + 1} of {len(self.cells)}"
+        say(f"{minutes:3d}:{seconds:02d}  {number}, {folder.name}: {what}")
+
+
+def _stop(running: Sequence[RunningCell], stop: KeyboardInterrupt) -> None:
+    """Ask all commands to stop in good order, and wait for them; a second signal ends them at once."""
+    say(f"\n{cause_of(stop)}: asking {len(running)} running cells to keep what they have; once more stops at once")
+    for cell in running:
+        cell.process.send_signal(exit_code(stop) - 128)
+    try:
+        for cell in running:
+            cell.process.wait()
+    except KeyboardInterrupt:
+        for cell in running:
+            cell.process.kill()
+            cell.process.wait()
+
+
+def _csv(rows: Sequence[Compared], sweep: Sweep) -> str:
+    names = [name for name in sweep.grid if any(name in row.values for row in rows)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["tier", *names, "seeds", "score", "lo", "hi"])
+    for row in rows:
+        writer.writerow([row.tier, *[row.values[name] for name in names], row.seeds, row.mean, row.lo, row.hi])
+    return text.getvalue()
+
+
+def _print(rows: Sequence[Compared], sweep: Sweep, out: Path) -> None:
+    """The table; one seed has its 95 % interval, several have the range of their means."""
+    what = "mean score of rollouts in the last steps, training split" if sweep.evaluation is None else "mean score"
+    table = Table(title=f"{what}; in brackets the 95 % interval of one seed, or the range of several",
+                  title_justify="left")  # fmt: skip
+    names = [name for name in sweep.grid if any(name in row.values for row in rows)]
+    for heading in ("tier", *names, "seeds", "score"):
+        table.add_column(heading)
+    for row in rows:
+        between = "" if row.lo is None or row.hi is None else f" [{row.lo:+.3f}, {row.hi:+.3f}]"
+        table.add_row(row.tier, *[str(row.values[name]) for name in names], str(row.seeds), f"{row.mean:+.3f}{between}")
+    console().print(table)
+    say(f"the same as a file: {out / TABLE}; runs, models and reports: {out}/CELL")

@@ -1,0 +1,243 @@
+"""A sweep: every combination of a grid's values is trained and evaluated; one table compares them.
+
+A file says what all cells share, what they differ in, and how each is evaluated:
+
+    [train]                      # options of `warroom train`, as in its --config files
+    model = "nano-start"
+    method = "dagger"
+    [grid]                       # every combination is a cell
+    learning_rate = [1e-4, 3e-4]
+    seed = [0, 1, 2]
+    [eval]                       # options of `warroom eval`; without this table only training is compared
+    tiers = "easy,hard"
+    seeds = 20
+"""
+
+import json
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from warroom.core.errors import UnknownName, quote_input
+from warroom.core.types import JsonObject
+from warroom.runs import RECORD, SUMMARY, RunState, read_record
+from warroom.train.config import TrainConfig
+
+TABLES = ("train", "grid", "eval")
+EVALUATION = ("seeds", "split", "suite", "tiers", "workers")
+"""Options of `warroom eval` that a sweep may set."""
+SEED = "seed"
+"""The value over which cells are averaged."""
+MOST_CELLS = 1000
+
+
+class Sweep(NamedTuple):
+    """What a file asks for."""
+
+    shared: JsonObject
+    grid: Mapping[str, Sequence[object]]
+    evaluation: JsonObject | None
+    """Options of `warroom eval`; None if cells are not evaluated."""
+
+    @property
+    def cells(self) -> list["Cell"]:
+        """Every combination, the last value of the grid moving fastest."""
+        combined = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
+        return [Cell(values, {**self.shared, **values}) for values in combined]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination of the grid's values."""
+
+    values: JsonObject
+    config: JsonObject
+    """Options of `warroom train`, those that all cells share included."""
+
+    @property
+    def name(self) -> str:
+        """A name for people and for its folder; without the signs that part policies from one another."""
+        text = "_".join([f"{name}-{_plain(value)}" for name, value in self.values.items()])
+        return "".join([letter if letter.isalnum() or letter in ".-+" else "_" for letter in text])
+
+
+def _plain(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def read_sweep(path: Path) -> Sweep:
+    """The sweep of a file. A `ValueError` names the file, what is wrong with it and what is allowed."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as TOML: {error}") from error
+    for name in found:
+        if name not in TABLES:
+            raise UnknownName(f"table of {path}", name, TABLES)
+    shared, grid = _table(found, "train", path), _table(found, "grid", path)
+    for name in (*shared, *grid):
+        if name not in (*TrainConfig.declared(), "options"):
+            raise UnknownName(f"option in {path}", name, tuple(TrainConfig.declared()))
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise ValueError(f"{path}: {name} of [grid] must be a list of values to try, got {quote_input(values)}")
+        if name in shared:
+            raise ValueError(f"{path}: {name} stands in [train] and in [grid]; leave one of them out")
+    evaluation = _table(found, "eval", path) if "eval" in found else None
+    for name in evaluation or {}:
+        if name not in EVALUATION:
+            raise UnknownName(f"option in [eval] of {path}", name, EVALUATION)
+    return _checked(Sweep(shared, grid, evaluation), path)
+
+
+def _table(found: Mapping[str, object], name: str, path: Path) -> JsonObject:
+    table = found.get(name, {})
+    if not isinstance(table, dict):
+        raise ValueError(f"{path}: {name} must be a table, [{name}], got {quote_input(table)}")
+    return table
+
+
+def _checked(sweep: Sweep, path: Path) -> Sweep:
+    if not sweep.grid:
+        raise ValueError(f"{path} has no [grid]: a table of lists, such as `learning_rate = [1e-4, 3e-4]`")
+    names = [cell.name for cell in sweep.cells]
+    if len(names) > MOST_CELLS:
+        raise ValueError(f"{path} has {len(names):,} cells, at most {MOST_CELLS:,} are allowed; try fewer values")
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"{path} has the cell {min(twice)} twice; give each value once")
+    return sweep
+
+
+# -- one cell -----------------------------------------------------------------------------------------------
+
+
+class CellFolder(NamedTuple):
+    """Where a cell is trained and evaluated."""
+
+    folder: Path
+
+    @property
+    def config(self) -> Path:
+        """Its options, for `warroom train --config`."""
+        return self.folder / "config.yaml"
+
+    @property
+    def train(self) -> Path:
+        """The run folder of its training."""
+        return self.folder / "train"
+
+    @property
+    def eval(self) -> Path:
+        """The run folder of its evaluation."""
+        return self.folder / "eval"
+
+    @property
+    def log(self) -> Path:
+        """What its commands print."""
+        return self.folder / "log.txt"
+
+    def prepare(self, cell: Cell) -> None:
+        """Write its options. A `ValueError` if the folder holds those of another cell of the same name."""
+        text = yaml.safe_dump(cell.config, sort_keys=True)
+        if self.config.is_file() and self.config.read_text(encoding="utf-8") != text:
+            raise ValueError(f"{self.config} holds other options than this sweep's; choose another --out")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.config.write_text(text, encoding="utf-8")
+
+    def next_command(self, sweep: Sweep) -> list[str] | None:
+        """What is to be run next; None once all is done."""
+        if not is_finished(self.train):
+            return _warroom("train", "--config", str(self.config), "--rehearse", "0", *_into(self.train))
+        if sweep.evaluation is None or is_finished(self.eval):
+            return None
+        flags = [word for name, value in sweep.evaluation.items() for word in (f"--{name}", _listed(value))]
+        split = [] if "split" in sweep.evaluation else ["--split", "dev"]
+        env = ["--env", str(read_record(self.train).config["env"])]
+        model = ["--policies", f"hf:{self.train / 'model'}"]
+        return _warroom("eval", *env, *model, *flags, *split, *_into(self.eval))
+
+
+def _warroom(*words: str) -> list[str]:
+    return [sys.executable, "-m", "warroom", *words]
+
+
+def _into(folder: Path) -> list[str]:
+    return ["--out", str(folder), *(["--resume"] if (folder / RECORD).is_file() else [])]
+
+
+def _listed(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a run folder is there and complete."""
+    return (folder / RECORD).is_file() and read_record(folder).state == RunState.FINISHED
+
+
+# -- the table ----------------------------------------------------------------------------------------------
+
+
+class CellScore(NamedTuple):
+    """The mean score of a cell's model on a tier, with its 95 % interval."""
+
+    tier: str
+    mean: float
+    lo: float | None
+    hi: float | None
+
+
+def scores(place: CellFolder) -> list[CellScore]:
+    """Evaluated scores by tier; without an evaluation the last training scores, which have no interval."""
+    if is_finished(place.eval):
+        rows = [row for row in _summary(place.eval)["rows"] if row["scenario"] is None]
+        return [CellScore(row["tier"], row["score"]["mean"], row["score"]["lo"], row["score"]["hi"]) for row in rows]
+    if not (place.train / SUMMARY).is_file():
+        return []
+    tiers = _summary(place.train)["by_tier"]
+    return [CellScore(tier, row["last"], None, None) for tier, row in tiers.items()]
+
+
+def _summary(folder: Path) -> JsonObject:
+    found: JsonObject = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    return found
+
+
+class Compared(NamedTuple):
+    """A configuration on a tier: its cells differ in nothing but the seed."""
+
+    values: JsonObject
+    """Those of the grid, the seed apart."""
+    tier: str
+    seeds: int
+    mean: float
+    lo: float | None
+    """Of one seed the 95 % interval over incidents, of several the lowest and highest mean."""
+    hi: float | None
+
+
+def compared(cells: Mapping[Path, Cell]) -> list[Compared]:
+    """The table of a sweep, the best configuration of each tier first."""
+    by_row: dict[tuple[str, str], list[CellScore]] = {}
+    values: dict[str, JsonObject] = {}
+    for folder, cell in cells.items():
+        rest = {name: value for name, value in cell.values.items() if name != SEED}
+        values[str(rest)] = rest
+        for score in scores(CellFolder(folder)):
+            by_row.setdefault((score.tier, str(rest)), []).append(score)
+    rows = [_over_seeds(values[key], tier, found) for (tier, key), found in by_row.items()]
+    tiers = list(dict.fromkeys([row.tier for row in rows]))
+    return sorted(rows, key=lambda row: (tiers.index(row.tier), -row.mean))
+
+
+def _over_seeds(values: JsonObject, tier: str, found: Sequence[CellScore]) -> Compared:
+    means = [score.mean for score in found]
+    if len(found) == 1:
+        return Compared(values, tier, 1, means[0], found[0].lo, found[0].hi)
+    return Compared(values, tier, len(found), sum(means) / len(means), min(means), max(means))
