@@ -174,6 +174,6 @@ class _CaseWriter:
         out = [Reply(("version", "release", word), f"The {word} is {release(version)}.")]
         if drawn.hidden:
             number = drawn.facts[drawn.hidden]
-            out.append(Reply((drawn.hidden,), f"The {drawn.hidden} figure is {number}.", needed=True))
+            out.append(Reply((drawn.hidden,), f"{drawn.hidden.capitalize()} count: {number}.", needed=True))
         which = ("which", "tag", "asset", drawn.cell.domain.noun)
         return (*out, Reply(which, f"I mean {asset.tag}.", needed=drawn.is_ambiguous))

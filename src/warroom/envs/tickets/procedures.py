@@ -65,7 +65,7 @@ def _approval(rng: Random) -> ProcedureStep:
 
 def _waiting(rng: Random) -> ProcedureStep:
     event = rng.choice(EVENTS)
-    return ProcedureStep("wait", (event,), day=DayAfter(event, rng.randrange(3, 60)))
+    return ProcedureStep("wait", (event,), day=DayAfter(event, rng.randrange(2, 15)))
 
 
 def draw_step(rng: Random, template: StepTemplate) -> ProcedureStep:

@@ -96,7 +96,7 @@ class TicketsObservation:
 
     def render(self) -> str:
         """The ticket at first, later what changed."""
-        parts = [f"turn {self.turn} of {self.budget}"]
+        parts = [f"turn {self.turn} of {self.budget}"] if self.budget > 1 else []
         if self.turn == 1:
             parts.append(f"Ticket:\n{self.ticket}")
         if self.records:

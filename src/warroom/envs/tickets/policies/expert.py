@@ -87,11 +87,11 @@ class Findings:
 
     def add_reply(self, text: str) -> None:
         """What the user said to a question: which asset is meant, or a number."""
-        words = text.replace(".", " ").split()
+        words = text.replace(".", " ").replace(":", " ").split()
         if "mean" in words:
             self.tag = words[-1]
-        elif "figure" in words:
-            self.replies[words[words.index("figure") - 1]] = words[-1]
+        elif "count" in words:
+            self.replies[words[words.index("count") - 1].lower()] = words[-1]
 
     def assets(self) -> list[Entry]:
         """The assets that the ticket may be about."""
@@ -319,4 +319,4 @@ def _missing(findings: Findings) -> Calls:
         if register:
             yield from _look_up(findings, register, keys[register])
         else:
-            yield from _ask(findings, f"What is the {name} figure?")
+            yield from _ask(findings, f"What is the {name} count?")

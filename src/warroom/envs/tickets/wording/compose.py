@@ -177,7 +177,7 @@ def _careless(manner: Manner, line: str) -> str:
     first = line.split(" ", 1)[0].rstrip(",:")
     second = line.split(" ", 2)[1:2]
     named = bool(second) and second[0][:1].isupper()
-    keeps = manner.capitals or named or first[1:] != first[1:].lower() or first == "I"
+    keeps = manner.capitals or named or first[1:] != first[1:].lower() or first.split("'")[0] == "I"
     return line if keeps else line[:1].lower() + line[1:]
 
 
