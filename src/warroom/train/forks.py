@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -28,6 +28,7 @@ from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.own_play import Correctable, Teaching, call_tokens
+from warroom.train.round_checkpoint import LearnerState, Learning
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
 
@@ -106,6 +107,7 @@ class Forks:
         self._weights = self.model.checkpoint.model
         self._optimizers = ScheduledOptimizers(self._weights)
         self._rng = Random(self.teaching.seed)
+        self._learning = Learning(self._weights, self._optimizers, self._rng)
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, fork, learn with a share of the rates; the row's score is that of the team's greedy play."""
@@ -123,6 +125,15 @@ class Forks:
         losses = [self._step(telling, share) for _ in range(self.steps)] if telling else [0.0]
         scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
         return {**round_row(tier, scores, {seat: len(found)}, losses[-1], spent), "telling": len(telling)}
+
+    def state(self) -> LearnerState:
+        """All that the next round depends on, but for the start."""
+        return {**self._learning.state(), "played": self.teaching.played, "rounds": self.rounds}
+
+    def restore(self, state: LearnerState) -> None:
+        """Go on from such a state."""
+        self._learning.restore(state)
+        self.teaching.played, self.rounds = cast("int", state["played"]), cast("int", state["rounds"])
 
     # -- play -------------------------------------------------------------------------------------------
 

@@ -136,8 +136,11 @@ def _train(
         shown = display(log_line)
         if config.method != GRPO:
             rounds = Rounds(folder, config, display=shown, interrupts=interrupts)
+            learner = make_learner(config, model, tokenizer)
             try:
-                rounds.train(make_learner(config, model, tokenizer))
+                if resume:
+                    rounds.resume(learner)
+                rounds.train(learner)
             finally:
                 shown.close()
             if interrupts.asked:
