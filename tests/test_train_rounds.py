@@ -1,10 +1,8 @@
 """Runs by rounds of own play: stopped, killed, resumed, and their controls."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,21 @@ from typing import Any
 import pytest
 import torch
 
-from command import refused, run
+from command import refused
 from warroom.core.signals import Interrupts
+from warroom.envs.fleet.drawn_truth import rogues_of
 from warroom.train.callbacks import display
+from warroom.train.leave_out import is_left_out, parse_left_out
 from warroom.train.loading import load_base
+from warroom.train.own_play import Teaching
 from warroom.train.resolve_config import resolve_config
 from warroom.train.round_checkpoint import checkpoint_path
 from warroom.train.rounds import Rounds, make_learner
 from warroom.train.steps import Row, read_steps
+from warroom.train.warmstart import WarmStart
 
 METHODS = ("dagger", "forks")
+ROUNDS = {"dagger": 3, "forks": 2}
 
 
 class SecondEachLook:
@@ -43,11 +46,11 @@ def player(nano: Path, method: str) -> str:
 
 
 def trained(nano: Path, folder: Path, method: str, *, stop: int = 0, resume: bool = False, **more: Any) -> Any:
-    """The weights after three rounds of a tiny learner, or after those that were made before it was stopped."""
-    config = resolve_config({"model": player(nano, method), "method": method, "minutes": 3 / 60, **more})
+    """The weights after a few rounds of a tiny learner, or after those that were made before it was stopped."""
+    config = resolve_config({"model": player(nano, method), "method": method, "minutes": ROUNDS[method] / 60, **more})
     model, tokenizer, _ = load_base(config)
     learner: Any = make_learner(config, model, tokenizer)
-    learner.incidents, learner.steps, learner.forks, learner.conversations = 1, 1, 4, 4
+    learner.incidents, learner.steps, learner.forks, learner.conversations = 1, 1, 2, 4
     folder.mkdir(exist_ok=True)
     interrupts = Interrupts(print, "")
     rounds = Rounds(folder, config, display=display(lambda _: None), interrupts=interrupts)
@@ -84,21 +87,32 @@ def test_a_run_by_rounds_that_was_cut_goes_on_to_the_same_weights(nano: Path, tm
     assert not same(first, whole)
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from test_train_rounds import SecondEachLook, trained
+
+look = SecondEachLook.__call__
+def until_killed(clock):
+    found = look(clock)
+    if found == 3:  # the second round was played, and is not yet written down
+        os.kill(os.getpid(), signal.SIGKILL)
+    return found
+
+SecondEachLook.__call__ = until_killed
+trained(Path(sys.argv[1]), Path(sys.argv[2]), "dagger")
+"""
+
+
 @pytest.mark.slow
-def test_a_killed_dagger_goes_on_and_ends(nano: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    words = ["train", "--model", str(nano), "--method", "dagger", "--minutes", "0.1", "--rehearse", "0"]
-    command = [sys.executable, "-m", "warroom", *words, "--out", str(out)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        while not checkpoint_path(out).is_file() and process.poll() is None:
-            time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
-    before = read_steps(out)
-    assert not (out / "model").exists()
-    done = run(*words, "--out", str(out), "--resume")
-    assert done.exit_code == 0, done.output
-    assert read_steps(out)[0] == before[0]
-    assert (out / "model" / "model.safetensors").is_file()
+def test_a_killed_dagger_goes_on_to_the_same_weights(nano: Path, tmp_path: Path) -> None:
+    whole, cut = trained(nano, tmp_path / "whole", "dagger"), tmp_path / "cut"
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(nano), str(cut)], cwd=Path(__file__).parent, capture_output=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert len(read_steps(cut)) == 1
+    assert same(trained(nano, cut, "dagger", resume=True), whole)
 
 
 def test_a_damaged_checkpoint_is_refused_by_its_name(nano: Path, tmp_path: Path) -> None:
@@ -121,4 +135,24 @@ def test_dagger_refuses_what_it_has_no_use_for(nano: Path, tmp_path: Path) -> No
     words = ("train", "--model", nano, "--method", "dagger", "--out", tmp_path / "run")
     assert "its control is frozen" in refused(*words, "--control", "shuffled-reward")
     assert "leave --seats out" in refused(*words, "--seats", "sre")
+    assert "over_limit" in refused(*words, "--leave-out", "ground=limit")
+    assert "family" in refused(*words, "--leave-out", "agent=x")
+    assert "needs --method" in refused("train", "--model", nano, "--leave-out", "family=backup")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_incidents_with_what_is_left_out_are_not_drawn() -> None:
+    texts = ("family=backup", "ground=over_limit")
+    left_out = parse_left_out("fleet", texts)
+    everything, rest = (
+        Teaching("fleet").incidents("easy", 60),
+        Teaching("fleet", left_out=left_out).incidents("easy", 60),
+    )
+    assert any(is_left_out(env, left_out) for env in everything)
+    assert not any(is_left_out(env, left_out) for env in rest)
+    kept = [env.spec for env in everything if not is_left_out(env, left_out)]
+    assert [env.spec for env in rest][: len(kept)] == kept
+    assert any(rogues_of(env)["ground"] for env in rest)
+    assert WarmStart(leave_out=texts).to_json()["leave_out"] == list(texts)
+    assert "leave_out" not in WarmStart().to_json()

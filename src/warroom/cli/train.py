@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -169,6 +170,7 @@ def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     """Make a nano from nothing in `folder`; one that is there already has to be the very one that would be made."""
     warmstart = heavy.warmstart
     plan = warmstart.plan_for(start.hidden, start.expert_share, start.warm_steps, config.seed, config.env)
+    plan = replace(plan, leave_out=config.leave_out)
     if folder.exists():
         if warm_start_of(folder) != plan.to_json():
             raise ValueError(f"{folder} does not hold the warm start that these options make; choose another --out")

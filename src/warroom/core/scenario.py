@@ -36,6 +36,16 @@ class Scenario(Protocol):
 
 
 @dataclass(frozen=True)
+class DrawnTruth:
+    """By what of their truth incidents can be left out of training, to see whether a model finds it all the same."""
+
+    values: Mapping[str, tuple[str, ...]]
+    """By property, what it may be."""
+    of: Callable[[Env], Mapping[str, frozenset[str]]]
+    """By property, what it is in an incident; empty where the incident has no such thing."""
+
+
+@dataclass(frozen=True)
 class TrainingProfile:
     """How an environment's play is shown to a model that imitates it, and what is said of a model that learnt it."""
 
@@ -45,6 +55,8 @@ class TrainingProfile:
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
     rare_calls: tuple[str, ...] = ()
     """Calls that most incidents do without; those with one are shown again more often, or they are hardly learnt."""
+    drawn_truth: DrawnTruth | None = None
+    """None where nothing can be left out but scenarios."""
     job: str = "play {seats}"
     """What a model was trained to do, behind the words "trained to"."""
     caution: str = ""

@@ -67,6 +67,10 @@ class TrainConfig(Options):
     task: str = option(
         "all", "scenarios of the suite to train on, comma-separated, such as cascading_failure", group=PLAY
     )
+    leave_out: tuple[str, ...] = option(
+        (), "do without rogues of a family or by a ground, comma-separated, such as family=backup or "
+        "ground=over_limit; with --method dagger or forks, and in the warm start of --from-scratch", group=PLAY,
+    )  # fmt: skip
     curriculum: str = option(
         "easy:200,medium:200,hard:200",
         "TIER:STEPS parts in any order, or adaptive:STEPS to stay where rewards within a group differ",

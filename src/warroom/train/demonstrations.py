@@ -14,6 +14,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import env_spec, make, suite
 from warroom.policies import policy_set
+from warroom.train.leave_out import LeftOut, is_left_out
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,13 @@ def _seat(env: Env, seat: str, mixture: Mixture, renderer: str, rng: Random) -> 
 
 
 def demonstrations(
-    env: str, mixture: Mixture, renderer: str, seed: int, tiers: Sequence[str] = TIERS
+    env: str,
+    mixture: Mixture,
+    renderer: str,
+    seed: int,
+    tiers: Sequence[str] = TIERS,
+    *,
+    left_out: Sequence[LeftOut] = (),
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
@@ -105,7 +112,8 @@ def demonstrations(
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(tiers)
         incident = make(EpisodeSpec(scenario, tier, seed_of(Split.TRAIN, seed * 10_000_000 + index), options))
-        yield demonstrate(incident, mixture, renderer, rng)
+        if not is_left_out(incident, left_out):
+            yield demonstrate(incident, mixture, renderer, rng)
         index += 1
 
 

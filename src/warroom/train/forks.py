@@ -22,7 +22,6 @@ from warroom.core.env import Env
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
 from warroom.core.types import ToolCall
-from warroom.envs import make
 from warroom.policies import policy_set
 from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
@@ -115,7 +114,7 @@ class Forks:
         seat = self.seats[self.rounds % len(self.seats)]
         self.rounds += 1
         self._weights.eval()
-        played = run_all([self._play(make(spec), seat) for spec in self.teaching.incidents(tier, self.incidents)])
+        played = run_all([self._play(env, seat) for env in self.teaching.incidents(tier, self.incidents)])
         found = self._ends(seat, [state for _, opened in played for state in opened])
         telling = [fork for fork in found if fork.tells]
         if self.control == "shuffled-reward":

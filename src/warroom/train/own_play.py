@@ -4,9 +4,10 @@ Where the model would do otherwise, a coin decides whose call is played. The exp
 the model reaches by itself; the model's lead to further such states, and are not imitated (DAgger).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from random import Random
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -23,6 +24,7 @@ from warroom.policies.lfm2_cache import Memory
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.policies.prompt import word_ids
 from warroom.scheduler import Play, ask, run_all
+from warroom.train.leave_out import LeftOut, is_left_out
 
 
 @cache
@@ -132,22 +134,27 @@ class Teaching:
     corrected: float = 0.5
     reading: float = 0.03
     seed: int = 0
+    left_out: Sequence[LeftOut] = ()
     played: int = field(default=0, init=False)
-    """Incidents so far."""
+    """Incidents that were drawn so far."""
 
-    def incidents(self, tier: str, count: int) -> Iterator[EpisodeSpec]:
-        """The next incidents of a tier of the training split."""
+    def incidents(self, tier: str, count: int) -> list[Env]:
+        """The next incidents of a tier of the training split, but for those that are left out."""
+        drawn = (make(spec) for spec in self._specs(tier))
+        return list(islice((env for env in drawn if not is_left_out(env, self.left_out)), count))
+
+    def _specs(self, tier: str) -> Iterator[EpisodeSpec]:
         scenarios = for_training(suite(self.env, "full"))
         options: Options = env_spec(self.env).options.parse(env_spec(self.env).compact_options)
-        for _ in range(count):
+        while True:
             rng = stream(self.seed, "own play", self.played)
             seed = seed_of(Split.TRAIN, (self.seed + 1) * 20_000_000 + self.played)
-            yield EpisodeSpec(rng.choice(scenarios), tier, seed, options)
             self.played += 1
+            yield EpisodeSpec(rng.choice(scenarios), tier, seed, options)
 
     def play(self, model: HfModel, tier: str, count: int) -> list[TaughtIncident]:
         """Play so many incidents of a tier side by side."""
-        return run_all([self._incident(make(spec), model) for spec in self.incidents(tier, count)])
+        return run_all([self._incident(env, model) for env in self.incidents(tier, count)])
 
     def _incident(self, env: Env, model: HfModel) -> Play[TaughtIncident]:
         seats = {seat: self._seat(env, seat, model) for seat in env.SEATS}

@@ -13,8 +13,9 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
-from warroom.train.config import COMPACT, DAGGER, SNAPSHOT, TrainConfig
+from warroom.train.config import COMPACT, DAGGER, GRPO, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
+from warroom.train.leave_out import parse_left_out
 
 NANO: Mapping[str, object] = {
     "renderer": COMPACT, "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
@@ -109,7 +110,10 @@ def check(config: TrainConfig) -> None:
 
 
 def _check_method(config: TrainConfig) -> None:
-    """That DAgger is not given what it has no use for: an option that does nothing would look like a result."""
+    """That no method is given what it has no use for: an option that does nothing would look like a result."""
+    parse_left_out(config.env, config.leave_out)
+    if config.leave_out and config.method == GRPO:
+        raise ValueError("--leave-out needs --method dagger or forks: grpo draws from all scenarios that --task names")
     if config.method != DAGGER:
         return
     if config.control == "shuffled-reward":

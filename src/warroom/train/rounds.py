@@ -19,6 +19,7 @@ from warroom.train.config import DAGGER, TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
+from warroom.train.leave_out import parse_left_out
 from warroom.train.own_play import Teaching
 from warroom.train.round_checkpoint import LearnerState, RoundCheckpoint, read_round
 from warroom.train.steps import Row, RunSummary, StepLog, summarise
@@ -47,7 +48,7 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     if environment.compact_vocab is None or config.renderer != "compact":
         raise ValueError(f"--method {config.method} trains models in the compact rendering; got {config.renderer}")
     player = load_player(config, model, tokenizer, "this run")
-    teaching = Teaching(config.env, seed=config.seed)
+    teaching = Teaching(config.env, seed=config.seed, left_out=parse_left_out(config.env, config.leave_out))
     if config.method == DAGGER:
         rare = environment.training_profile.rare_calls
         return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == "frozen")

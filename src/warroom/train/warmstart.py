@@ -21,6 +21,7 @@ from warroom.policies.manifest import Manifest, write_manifest
 from warroom.policies.prompt import word_ids
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
+from warroom.train.leave_out import parse_left_out
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
 from warroom.train.optimizers import parts_of
 
@@ -83,6 +84,8 @@ class WarmStart:
     tiers: tuple[str, ...] = TIERS
     """Tiers of the incidents that are imitated."""
     seed: int = 0
+    leave_out: tuple[str, ...] = ()
+    """What incidents that are imitated do without, such as `family=backup`."""
 
     def with_steps(self, steps: int) -> "WarmStart":
         """The same with that many steps of imitation in all, shared out as before."""
@@ -93,7 +96,8 @@ class WarmStart:
 
     def to_json(self) -> JsonObject:
         """The plan as a manifest holds it."""
-        return dict(json.loads(json.dumps(asdict(self))))
+        plan = dict(json.loads(json.dumps(asdict(self))))
+        return plan if self.leave_out else {name: value for name, value in plan.items() if name != "leave_out"}
 
 
 PLANS = {
@@ -215,7 +219,8 @@ def imitate(
     env: str = "fleet",
 ) -> None:
     """Imitate scripted play: first all of it, then that of teams that did well."""
-    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1, plan.tiers)
+    left_out = parse_left_out(env, plan.leave_out)
+    play = demonstrations(env, plan.mixture, "compact", plan.seed + 1, plan.tiers, left_out=left_out)
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None

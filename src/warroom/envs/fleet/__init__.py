@@ -4,6 +4,7 @@ from warroom.core.renderer import PlainRenderer
 from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.fleet.compact import FleetCompactRenderer
 from warroom.envs.fleet.compact_words import compact_vocab
+from warroom.envs.fleet.drawn_truth import ROGUES
 from warroom.envs.fleet.env import SEATS, build
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
@@ -26,6 +27,7 @@ ENVIRONMENT = EnvSpec(
     }),
     training_profile=TrainingProfile(
         rare_calls=("flag",),
+        drawn_truth=ROGUES,
         behavior_policies=("heuristic", "keyword", "random"),
         job="play {seats} of an on-call team: find what broke production, undo it, and flag the automation that did it "
         "against the rules, if one did",

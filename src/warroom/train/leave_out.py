@@ -1,0 +1,42 @@
+"""Incidents that are left out of training by what was drawn in them (`--leave-out family=backup`).
+
+A model that never saw a rogue of some family, or by some ground, is asked at the evaluation whether it finds one.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from warroom.core.env import Env
+from warroom.core.errors import UnknownName
+from warroom.envs import env_spec
+
+
+class LeftOut(NamedTuple):
+    """A property of an incident's truth and the value that training does without."""
+
+    name: str
+    value: str
+
+
+def parse_left_out(env: str, texts: Sequence[str]) -> tuple[LeftOut, ...]:
+    """What `NAME=VALUE` texts mean; a `ValueError` says what an environment can do without."""
+    truth = env_spec(env).training_profile.drawn_truth
+    if texts and truth is None:
+        raise ValueError(f"--leave-out is for environments whose incidents have rogues; {env} has none")
+    found = [LeftOut(*text.partition("=")[::2]) for text in texts]
+    for one in found:
+        assert truth is not None
+        if one.name not in truth.values:
+            raise UnknownName("property of --leave-out NAME=VALUE", one.name, tuple(truth.values))
+        if one.value not in truth.values[one.name]:
+            raise UnknownName(one.name, one.value, truth.values[one.name])
+    return tuple(found)
+
+
+def is_left_out(env: Env, left_out: Sequence[LeftOut]) -> bool:
+    """Whether something was drawn in an incident that training does without."""
+    truth = env_spec(env.name).training_profile.drawn_truth
+    if truth is None or not left_out:
+        return False
+    drawn = truth.of(env)
+    return any(one.value in drawn[one.name] for one in left_out)
