@@ -81,10 +81,6 @@ class _Commands(LazyGroup):
             "warroom.cli.sweep:sweep_command",
             "Train and evaluate every combination of a grid of options, and compare them in one table.",
         ),
-        "crossplay": Verb(
-            "warroom.cli.crossplay:crossplay_command",
-            "Play each seat of one team beside the other seats of another, and show the scores as a matrix.",
-        ),
         "card": Verb(
             "warroom.cli.card:card_command",
             "Rewrite the card of a trained model with the results of its evaluations.",

@@ -92,7 +92,7 @@ def packed(kept: Sequence[TaughtConversation]) -> dict[str, object]:
 def unpacked(saved: Mapping[str, object]) -> list[TaughtConversation]:
     """The conversations that were packed."""
     lengths = cast("list[int]", saved["lengths"])
-    ids, weights = (cast("Tensor", saved[name]).split(lengths) for name in ("ids", "weights"))
+    ids, weights = (torch.split(cast("Tensor", saved[name]), lengths) for name in ("ids", "weights"))
     seats, agreed = cast("list[str]", saved["seats"]), cast("list[float]", saved["agreed"])
     return [
         TaughtConversation(seat, own.tolist(), weight.tolist(), share)
