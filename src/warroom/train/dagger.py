@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from statistics import fmean
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -65,6 +66,22 @@ class Dagger:
         self.agreed.append(fmean(c.agreed for c in taught))
         scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
         return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
+
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
+        kept = [[one.seat, one.ids, one.weights, one.agreed] for one in self._kept]
+        return {
+            **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
+            "kept": kept, "agreed": self.agreed,
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
+        self._optimizers.restore(state)
+        self._rng.setstate(state["rng"])
+        self.teaching.played = state["played"]
+        self._kept = [TaughtConversation(*one) for one in state["kept"]]
+        self.agreed = list(state["agreed"])
 
     def _step(self, share: float) -> float:
         chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]

@@ -7,11 +7,11 @@ is held to its start by the divergence from it. Seats take turns, so that each l
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -123,6 +123,19 @@ class Forks:
         losses = [self._step(telling, share) for _ in range(self.steps)] if telling else [0.0]
         scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
         return {**round_row(tier, scores, {seat: len(found)}, losses[-1], spent), "telling": len(telling)}
+
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
+        return {
+            **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
+            "rounds": self.rounds,
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
+        self._optimizers.restore(state)
+        self._rng.setstate(state["rng"])
+        self.teaching.played, self.rounds = state["played"], state["rounds"]
 
     # -- play -------------------------------------------------------------------------------------------
 

@@ -5,17 +5,18 @@ end when their minutes of processor time are used up.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from warroom.core.scenario import TIERS
 from warroom.core.signals import Interrupts
 from warroom.envs import environments
 from warroom.train.callbacks import FINISHED, Display
-from warroom.train.config import DAGGER, TrainConfig
+from warroom.train.config import CHECKPOINTS, DAGGER, TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
@@ -25,6 +26,8 @@ from warroom.train.trainer import frozen_copy
 
 LEAST_SHARE = 0.05
 """Share of the learning rates that is left at the end; they fall in a line."""
+SAVE_SECONDS = 60.0
+"""Of processor time between two checkpoints."""
 
 
 class RoundLearner(Protocol):
@@ -32,6 +35,12 @@ class RoundLearner(Protocol):
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, then learn with a share of the rates; returns the round's row but for step and seconds."""
+
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
 
 
 def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> RoundLearner:
@@ -54,10 +63,15 @@ class Rounds:
     def __init__(self, folder: Path, config: TrainConfig, *, display: Display, interrupts: Interrupts) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self.log, self.rows = StepLog(folder), list[Row]()
+        self.file = folder / CHECKPOINTS / "rounds.pt"
 
-    def train(self, learner: RoundLearner, *, clock: Callable[[], float] = time.process_time) -> None:
-        """Learn until the minutes are used up, or until somebody asks to stop."""
-        began, budget = clock(), 60 * self.config.minutes
+    def train(
+        self, learner: RoundLearner, *, resume: bool = False, clock: Callable[[], float] = time.process_time
+    ) -> None:
+        """Learn until the minutes are used up or somebody asks to stop; with `resume` from the last checkpoint on."""
+        before = self._restore(learner) if resume else 0.0
+        began, budget = clock() - before, 60 * self.config.minutes
+        saved = before
         while (used := clock() - began) < budget and not self.interrupts.asked:
             share = LEAST_SHARE + (1 - LEAST_SHARE) * (1 - used / budget)
             row = learner.round(TIERS[len(self.rows) % len(TIERS)], share)
@@ -66,11 +80,31 @@ class Rounds:
             self.rows.append(row)
             self.log.append(row)
             self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / (used + seconds))))
+            if self.interrupts.asked or used + seconds - saved > SAVE_SECONDS:
+                saved = used + seconds
+                self._save(learner, saved)
+
+    def _save(self, learner: RoundLearner, used: float) -> None:
+        """Keep what was learnt, whole or not at all."""
+        self.file.parent.mkdir(exist_ok=True)
+        beside = self.file.with_suffix(".part")
+        torch.save({"round": len(self.rows), "used": used, **learner.state()}, beside)
+        beside.replace(self.file)
+
+    def _restore(self, learner: RoundLearner) -> float:
+        """Go on from the checkpoint, if one was due: the seconds that it had used up."""
+        if not self.file.is_file():
+            self.rows = self.log.cut(0)
+            return 0.0
+        state = torch.load(self.file, weights_only=True)
+        learner.restore(state)
+        self.rows = self.log.cut(state["round"])
+        return float(state["used"])
 
     def summary(self) -> RunSummary:
         """What the rounds came to."""
         return {"stopped": FINISHED, "best_step": None, **summarise(self.rows)}
 
     def checkpoint(self, step: int) -> Path:
-        """No method of this kind keeps checkpoints."""
-        raise ValueError(f"no checkpoint of round {step}: a run by rounds keeps none")
+        """A run by rounds keeps the last one alone, for itself."""
+        raise ValueError(f"no weights of round {step}: a run by rounds keeps those of its end")

@@ -137,7 +137,7 @@ def _train(
         if config.method != GRPO:
             rounds = Rounds(folder, config, display=shown, interrupts=interrupts)
             try:
-                rounds.train(make_learner(config, model, tokenizer))
+                rounds.train(make_learner(config, model, tokenizer), resume=resume)
             finally:
                 shown.close()
             if interrupts.asked:
