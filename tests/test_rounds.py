@@ -70,3 +70,9 @@ def test_a_run_by_rounds_without_a_checkpoint_begins_anew(tmp_path: Path) -> Non
     model, tokenizer, _ = load_base(config)
     rounds.train(make_learner(config, model, tokenizer), resume=True)
     assert rounds.rows == [] and StepLog(tmp_path).cut(9) == []
+
+
+def test_a_control_that_would_change_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="uses no reward to shuffle"):
+        resolve_config({"model": "nano-start", "method": "dagger", "control": "shuffled-reward"})
+    resolve_config({"model": "nano-start", "method": "forks", "control": "shuffled-reward"})

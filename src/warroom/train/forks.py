@@ -27,6 +27,7 @@ from warroom.policies import policy_set
 from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
+from warroom.train.config import FROZEN, SHUFFLED
 from warroom.train.own_play import Correctable, Teaching, call_tokens
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
@@ -116,7 +117,7 @@ class Forks:
         played = run_all([self._play(make(spec), seat) for spec in self.teaching.incidents(tier, self.incidents)])
         found = self._ends(seat, [state for _, opened in played for state in opened])
         telling = [fork for fork in found if fork.tells]
-        if self.control == "shuffled-reward":
+        if self.control == SHUFFLED:
             telling = [self._shuffled(fork) for fork in telling]
         self._weights.train()
         ended = time.process_time()
@@ -216,7 +217,7 @@ class Forks:
             loss = fork_loss(self._weights, self.start, fork, self.temperature, self.hold) / len(forks)
             torch.autograd.backward(loss)
             total += loss.item()
-        self._optimizers.update(self.rates, 0.0 if self.control == "frozen" else share)
+        self._optimizers.update(self.rates, 0.0 if self.control == FROZEN else share)
         return total
 
 

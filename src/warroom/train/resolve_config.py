@@ -13,7 +13,7 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
-from warroom.train.config import COMPACT, SNAPSHOT, TrainConfig
+from warroom.train.config import COMPACT, DAGGER, SHUFFLED, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 
 NANO: Mapping[str, object] = {
@@ -95,6 +95,10 @@ def _rank(folder: Path) -> int | None:
 def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
     _check_play(config)
+    if config.method == DAGGER and config.control == SHUFFLED:
+        raise ValueError(
+            "--method dagger imitates and uses no reward to shuffle; take --control frozen, or --method forks"
+        )
     config.reward_source()
     for reporter in config.report_to:
         if find_spec(reporter) is None:

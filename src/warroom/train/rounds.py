@@ -16,7 +16,7 @@ from warroom.core.scenario import TIERS
 from warroom.core.signals import Interrupts
 from warroom.envs import environments
 from warroom.train.callbacks import FINISHED, Display
-from warroom.train.config import CHECKPOINTS, DAGGER, TrainConfig
+from warroom.train.config import CHECKPOINTS, DAGGER, FROZEN, TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
@@ -52,7 +52,7 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     teaching = Teaching(config.env, seed=config.seed)
     if config.method == DAGGER:
         rare = environment.training_profile.rare_calls
-        return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == "frozen")
+        return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == FROZEN)
     seats = config.seats or environment.seats
     return Forks(player, teaching, frozen_copy(model), seats, control=config.control)
 
