@@ -131,7 +131,7 @@ def eval_command(
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers, client) as remote:
-            _play(plan, folder, typed, resume, workers, client, remote)
+            play_shown(plan, folder, typed, resume, workers, client, remote)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
@@ -163,7 +163,7 @@ def _cluster_engine(
         yield remote
 
 
-def _play(
+def play_shown(
     plan: Plan,
     folder: Path,
     typed: tuple[str, str],
