@@ -61,7 +61,7 @@ def crossplay_command(
     folder = out or Path("runs") / f"crossplay-{env}-{datetime.now():%Y%m%d-%H%M%S}"
     typed = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     try:
-        play_shown(plan, folder, typed, resume, workers, None, None)
+        play_shown(plan, folder, typed, resume=resume, workers=workers)
     except KeyboardInterrupt as stop:
         say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
         raise typer.Exit(exit_code(stop)) from None

@@ -21,7 +21,7 @@ DARK = 0.55
 """Change above which a cell is too dark for dark text."""
 
 
-class Exchange(NamedTuple):
+class SeatExchange(NamedTuple):
     """A team in which one seat is played by another team."""
 
     team: str
@@ -39,14 +39,14 @@ class Exchange(NamedTuple):
 class ExchangeRow(NamedTuple):
     """What an exchange comes to on a tier."""
 
-    exchange: Exchange
+    exchange: SeatExchange
     tier: str
     score: Estimate
     gain: Difference
     """Score less that of the team by itself, paired by incident."""
 
 
-def exchanges(env: str, teams: Sequence[str]) -> list[Exchange]:
+def exchanges(env: str, teams: Sequence[str]) -> list[SeatExchange]:
     """Every seat of every team in every other; a `ValueError` for fewer than two teams or one that is a mixture."""
     names = list(dict.fromkeys(teams))
     if len(names) < 2:
@@ -57,7 +57,7 @@ def exchanges(env: str, teams: Sequence[str]) -> list[Exchange]:
     for name in names:
         if len(set(parse_seats(name, seats).values())) > 1 or "," in name:
             raise ValueError(f"a team of cross-play plays all seats by one policy, got {name!r}")
-    return [Exchange(team, seat, guest) for team in names for seat in seats for guest in names if guest != team]
+    return [SeatExchange(team, seat, guest) for team in names for seat in seats for guest in names if guest != team]
 
 
 def policies_of(env: str, teams: Sequence[str]) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def crossplay_rows(folder: Path, teams: Sequence[str]) -> list[ExchangeRow]:
     ]
 
 
-def _row(exchange: Exchange, tier: str, mixed: Sequence[Result], alone: Sequence[Result]) -> ExchangeRow:
+def _row(exchange: SeatExchange, tier: str, mixed: Sequence[Result], alone: Sequence[Result]) -> ExchangeRow:
     by_incident = {result.incident: result.score for result in alone}
     incidents = [result.incident for result in mixed]
     scores = [result.score for result in mixed]
