@@ -63,12 +63,12 @@ def test_the_oracle_solves_all_of_it_and_nobody_beats_it(tier: str) -> None:
 
 @pytest.mark.slow
 def test_every_rule_of_the_panel_names_a_root_at_times() -> None:
-    """A rule that never fires would pass any bar."""
-    found = {
-        name: [one.root for tier in TIERS for one in outcomes(name, Incidents(tier, FULL, SEEDS, "test"))]
-        for name in PANEL
-    }
-    assert [name for name, right in found.items() if not any(right)] == []
+    """A rule that never fires would pass any bar. Tiers are played as long as a rule has found nothing."""
+    silent = list(PANEL)
+    for tier in ("medium", "easy", "hard"):  # the bands above have played the first
+        asked = Incidents(tier, FULL, SEEDS, "test")
+        silent = [name for name in silent if not any(one.root for one in outcomes(name, asked))]
+    assert silent == []
 
 
 @pytest.mark.slow

@@ -142,6 +142,12 @@ def test_search_finds_what_was_said_and_comparison_shows_where_two_policies_part
     page.wait_for_function("() => !document.querySelector('a.tile')")
     box.fill("replicas")
     page.locator("a.tile").first.wait_for()
+    found = page.locator("a.excerpt").first
+    found.wait_for()
+    assert found.locator("mark").inner_text().lower() == "replicas"
+    found.click()
+    page.locator(".verdict h1").wait_for()
+    assert "#/episode/" in page.url
     visit(page, server, f"compare/{one.id}/{other.id}")
     page.locator(".parting").first.wait_for()
     assert page.locator(".pair").count() >= 1

@@ -12,6 +12,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.envs import make, parse_spec
 from warroom.envs.tasks import tasks
 from warroom.runs import read_record
+from warroom.view.run_data import RunData
 
 SPECS = ("fleet/db_deadlock@hard#test:7", "logs/single_crash@easy#test:1", "tickets/stale@easy#test:3")
 EVAL = ("eval", "--env", "logs", "--policies", "expert", "--tiers", "easy", "--seeds", "2", "--scenarios",
@@ -92,6 +93,11 @@ def test_a_run_holds_the_commitment_alone_and_is_replayed_and_resumed_with_the_s
     assert "give it by --salt-file" in refused("replay", run)
     assert "give it by --salt-file" in refused("view", run)
     assert "viewer: " in printed("view", run, "--salt-file", files[0])
+    assert "give it by --salt-file" in refused("ui", "--runs", run, "--port", "0", "--no-open")
+    assert all(
+        RunData.open(run, salt_file=files[0]).story(id).episode.turns
+        for id in RunData.open(run, salt_file=files[0]).ids
+    )
     assert "differs in salt" in refused(*EVAL, "--out", run, "--resume", "--salt-file", files[1])
     (run / "episodes.jsonl").write_bytes(episodes.splitlines(keepends=True)[0])
     printed(*EVAL, "--out", run, "--resume", "--salt-file", files[0])
@@ -103,3 +109,7 @@ def test_without_a_salt_a_run_says_nothing_of_one(tmp_path: Path) -> None:
     printed(*EVAL, "--out", tmp_path / "run")
     assert "salt" not in json.dumps(read_record(tmp_path / "run").config)
     assert b"salt" not in (tmp_path / "run" / "episodes.jsonl").read_bytes()
+
+
+def test_a_salt_without_a_run_is_refused(files: list[Path]) -> None:
+    assert "--salt-file is for the episodes of --runs" in refused("ui", "--salt-file", files[0], "--no-open")

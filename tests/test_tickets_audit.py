@@ -66,11 +66,11 @@ def test_who_weighs_nothing_gets_little(mode: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_read_gets_nothing() -> None:
-    for mode in ("single", "multi"):
-        found = scores(mode)
-        assert all(found[name] <= 0 for name, exploit in RECIPES.items() if exploit.voids_credit)
-        assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
+@every_mode
+def test_what_cannot_be_read_gets_nothing(mode: str) -> None:
+    found = scores(mode)
+    assert all(found[name] <= 0 for name, exploit in RECIPES.items() if exploit.voids_credit)
+    assert found["empty"] == pytest.approx(-0.25, abs=0.02) and found["noop"] == 0
 
 
 @pytest.mark.slow

@@ -77,6 +77,10 @@ class _Commands(LazyGroup):
             "warroom.cli.train:train_command",
             "Train a model with GRPO on the training split; write a learning curve, a summary and a model card.",
         ),
+        "crossplay": Verb(
+            "warroom.cli.crossplay:crossplay_command",
+            "Play each seat of one team beside the other seats of another, and show what the exchange changes.",
+        ),
         "sweep": Verb(
             "warroom.cli.sweep:sweep_command",
             "Train and evaluate every combination of a grid of options, and compare them in one table.",

@@ -131,7 +131,7 @@ def eval_command(
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
         with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers, client) as remote:
-            _play(plan, folder, typed, resume, workers, client, remote)
+            play_shown(plan, folder, typed, resume=resume, workers=workers, client=client, remote=remote)
         if roc:
             _score(plan, folder)
         summary = publish(folder)
@@ -163,14 +163,15 @@ def _cluster_engine(
         yield remote
 
 
-def _play(
+def play_shown(
     plan: Plan,
     folder: Path,
     typed: tuple[str, str],
+    *,
     resume: bool,
     workers: int | None,
-    client: "LLMClient | None",
-    remote: "RayEngine | None",
+    client: "LLMClient | None" = None,
+    remote: "RayEngine | None" = None,
 ) -> None:
     """Play what is missing. `typed` is the command that began the run, and the one that goes on with it."""
     record = evaluation_record(plan, typed[0], client)

@@ -17,7 +17,7 @@ from warroom.cli.output import console, print_json, run_command_line, say
 from warroom.cli.train import configuration
 from warroom.core.signals import cause_of, exit_code
 from warroom.runs import write_text
-from warroom.train.sweep import Cell, CellFolder, Compared, Sweep, compared, read_sweep
+from warroom.train.sweep import CellFolder, Compared, GridCell, TrainingGrid, compared, read_sweep
 
 TABLE = "sweep.csv"
 TICK = 0.2
@@ -69,8 +69,8 @@ class RunningCell(NamedTuple):
 class Running:
     """The cells of a sweep under way."""
 
-    sweep: Sweep
-    cells: dict[Path, Cell]
+    sweep: TrainingGrid
+    cells: dict[Path, GridCell]
     parallel: int
     begun: float = field(default_factory=time.monotonic)
 
@@ -137,7 +137,7 @@ def _stop(running: Sequence[RunningCell], stop: KeyboardInterrupt) -> None:
             cell.process.wait()
 
 
-def _csv(rows: Sequence[Compared], sweep: Sweep) -> str:
+def _csv(rows: Sequence[Compared], sweep: TrainingGrid) -> str:
     names = [name for name in sweep.grid if any(name in row.values for row in rows)]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -147,7 +147,7 @@ def _csv(rows: Sequence[Compared], sweep: Sweep) -> str:
     return text.getvalue()
 
 
-def _print(rows: Sequence[Compared], sweep: Sweep, out: Path) -> None:
+def _print(rows: Sequence[Compared], sweep: TrainingGrid, out: Path) -> None:
     """The table; one seed has its 95 % interval, several have the range of their means."""
     what = "mean score of rollouts in the last steps, training split" if sweep.evaluation is None else "mean score"
     table = Table(title=f"{what}; in brackets the 95 % interval of one seed, or the range of several",

@@ -13,7 +13,7 @@ from warroom.cli.access import access_of, with_access
 from warroom.cli.api import connect, with_api
 from warroom.cli.joining import seat_for_page
 from warroom.cli.listening import address, listen
-from warroom.cli.options import GamesFolder, ListenHost, ListenPort
+from warroom.cli.options import GamesFolder, ListenHost, ListenPort, SaltFile
 from warroom.cli.output import say
 from warroom.cli.progress import progress
 from warroom.core.words import split_list
@@ -43,6 +43,7 @@ def ui_command(
     runs: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Run folder whose episodes the page shows as well.")
     ] = None,
+    salt_file: SaltFile = None,
 ) -> None:
     """Open a web page to watch incidents or to take a seat.
 
@@ -62,7 +63,9 @@ def ui_command(
     if access.public and (api is not None or served):
         raise ValueError("a public page takes no API key and no llm:MODEL: visitors would spend your money")
 
-    run = None if runs is None else _loaded(runs)
+    if salt_file is not None and runs is None:
+        raise ValueError("--salt-file is for the episodes of --runs; name their folder, or leave the file out")
+    run = None if runs is None else _loaded(runs, salt_file)
     with listen(host, port) as bound, connect([*served, *(["typed"] if api is not None else [])], api) as client:
         page = heavy.live_server
 
@@ -77,9 +80,9 @@ def ui_command(
         page.serve(bound, page.LiveSite(kept, run, seat_for_page if typed else None), ready, heavy.guard.guard(access))
 
 
-def _loaded(folder: Path) -> RunData:
+def _loaded(folder: Path, salt_file: Path | None) -> RunData:
     """The run, with the stories of its episodes: they are worked out once, and kept in the folder."""
-    run = RunData.open(folder)
+    run = RunData.open(folder, salt_file=salt_file)
     with progress("reading", len(run.ids)) as done:
         run.load(done)
     return run

@@ -2,7 +2,6 @@
 
 import os
 import webbrowser
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +10,12 @@ import typer
 from warroom.cli.options import SaltFile, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
 from warroom.cli.progress import progress
-from warroom.core.salt import committed_salt
 from warroom.core.words import split_list
 from warroom.evals.viewer_link import link_viewer
 from warroom.policies.names import parse_policies
 from warroom.runs import REMEDY, VIEWER, read_record, write_text
 from warroom.view.page_file import page_text
-from warroom.view.run_data import EpisodeFilter, RunData, RunEpisodes, read_run_episodes
+from warroom.view.run_data import EpisodeFilter, RunData, RunEpisodes, read_drawn_episodes
 
 NOT_WRITTEN = f"no page was written: {REMEDY}, or choose another --out"
 MANY = 2_000
@@ -57,7 +55,7 @@ def view_command(
     if run_b is not None:
         _check_same_world(run, run_b)
     choice = _choice(run, policy, tier, scenario)
-    sources = [_drawn(read_run_episodes(folder, choice), folder, salt_file) for folder in (run, run_b) if folder]
+    sources = [read_drawn_episodes(folder, choice, salt_file) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
     path = _path(out or run / _usual_name(run_b))
@@ -70,14 +68,6 @@ def view_command(
     print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
     if open_page and not os.environ.get("CI"):
         webbrowser.open(path.resolve().as_uri())
-
-
-def _drawn(source: RunEpisodes, folder: Path, salt_file: Path | None) -> RunEpisodes:
-    """The episodes as they can be played again: a run under a salt needs it."""
-    salt = committed_salt(salt_file, read_record(folder).config.get("salt"), folder)
-    if salt is None:
-        return source
-    return replace(source, episodes=[replace(one, spec=salt.apply(one.spec)) for one in source.episodes])
 
 
 def _check_same_world(run: Path, run_b: Path) -> None:

@@ -27,6 +27,7 @@ CHECKPOINTS = "checkpoints"
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
 GRPO, DAGGER, FORKS = "grpo", "dagger", "forks"
+FROZEN, SHUFFLED = "frozen", "shuffled-reward"
 STARTS = {"warm": "nano", "trained": "nano-trained"}
 """What `--from` means for the nano."""
 
@@ -138,7 +139,7 @@ class TrainConfig(Options):
     control: str | None = option(
         None,
         "control experiment that must not learn: frozen (no update), or shuffled-reward (rewards of other rollouts)",
-        choices=("frozen", "shuffled-reward"), group=LEARN,
+        choices=(FROZEN, SHUFFLED), group=LEARN,
     )  # fmt: skip
     group_size: int = option(8, "rollouts of one incident, which are compared with one another", at_least=2, group=SIZE)
     groups: int = option(8, "incidents per optimizer step", at_least=1, group=SIZE)

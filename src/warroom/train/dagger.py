@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from random import Random
 from statistics import fmean
-from typing import cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +15,6 @@ from warroom.core.renderer import Vocab
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
 from warroom.train.own_play import TaughtConversation, Teaching
-from warroom.train.round_checkpoint import LearnerState, Learning, packed, unpacked
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_loss
 
@@ -49,12 +48,13 @@ class Dagger:
     """Conversations of an update."""
     rates: tuple[float, float] = (6e-3, 1.5e-3)
     """Of Muon and of AdamW, at the beginning."""
+    agreed: list[float] = field(default_factory=list, init=False)
+    """By round: the share of the model's messages that the expert would have written."""
 
     def __post_init__(self) -> None:
         self._rng = Random(self.teaching.seed)
         self._weights = self.model.checkpoint.model
         self._optimizers = ScheduledOptimizers(self._weights)
-        self._learning = Learning(self._weights, self._optimizers, self._rng)
         self._kept: list[TaughtConversation] = []
         self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
         self._decisive = frozenset(word_ids(self.model.tokenizer, self.decisive))
@@ -69,19 +69,25 @@ class Dagger:
         self._weights.train()
         losses = [self._step(0.0 if self.frozen else share) for _ in range(self.steps)]
         taught = [c for incident in played for c in incident.conversations]
+        self.agreed.append(fmean(c.agreed for c in taught))
         scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
-        row = round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
-        return {**row, "agreed": fmean(c.agreed for c in taught)}
+        return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
 
-    def state(self) -> LearnerState:
-        """All that the next round depends on."""
-        return {**self._learning.state(), "played": self.teaching.played, "kept": packed(self._kept)}
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
+        kept = [[one.seat, one.ids, one.weights, one.agreed] for one in self._kept]
+        return {
+            **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
+            "kept": kept, "agreed": self.agreed,
+        }  # fmt: skip
 
-    def restore(self, state: LearnerState) -> None:
-        """Go on from such a state."""
-        self._learning.restore(state)
-        self.teaching.played = cast("int", state["played"])
-        self._kept = unpacked(cast("dict[str, object]", state["kept"]))
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
+        self._optimizers.restore(state)
+        self._rng.setstate(state["rng"])
+        self.teaching.played = state["played"]
+        self._kept = [TaughtConversation(*one) for one in state["kept"]]
+        self.agreed = list(state["agreed"])
 
     def _step(self, share: float) -> float:
         chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]

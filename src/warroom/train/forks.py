@@ -7,11 +7,11 @@ is held to its start by the divergence from it. Seats take turns, so that each l
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,8 +26,8 @@ from warroom.policies import policy_set
 from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
+from warroom.train.config import FROZEN, SHUFFLED
 from warroom.train.own_play import Correctable, Teaching, call_tokens
-from warroom.train.round_checkpoint import LearnerState, Learning
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
 
@@ -106,7 +106,6 @@ class Forks:
         self._weights = self.model.checkpoint.model
         self._optimizers = ScheduledOptimizers(self._weights)
         self._rng = Random(self.teaching.seed)
-        self._learning = Learning(self._weights, self._optimizers, self._rng)
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, fork, learn with a share of the rates; the row's score is that of the team's greedy play."""
@@ -117,7 +116,7 @@ class Forks:
         played = run_all([self._play(env, seat) for env in self.teaching.incidents(tier, self.incidents)])
         found = self._ends(seat, [state for _, opened in played for state in opened])
         telling = [fork for fork in found if fork.tells]
-        if self.control == "shuffled-reward":
+        if self.control == SHUFFLED:
             telling = [self._shuffled(fork) for fork in telling]
         self._weights.train()
         ended = time.process_time()
@@ -125,14 +124,18 @@ class Forks:
         scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
         return {**round_row(tier, scores, {seat: len(found)}, losses[-1], spent), "telling": len(telling)}
 
-    def state(self) -> LearnerState:
-        """All that the next round depends on, but for the start."""
-        return {**self._learning.state(), "played": self.teaching.played, "rounds": self.rounds}
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
+        return {
+            **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
+            "rounds": self.rounds,
+        }  # fmt: skip
 
-    def restore(self, state: LearnerState) -> None:
-        """Go on from such a state."""
-        self._learning.restore(state)
-        self.teaching.played, self.rounds = cast("int", state["played"]), cast("int", state["rounds"])
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
+        self._optimizers.restore(state)
+        self._rng.setstate(state["rng"])
+        self.teaching.played, self.rounds = state["played"], state["rounds"]
 
     # -- play -------------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ class Forks:
             loss = fork_loss(self._weights, self.start, fork, self.temperature, self.hold) / len(forks)
             torch.autograd.backward(loss)
             total += loss.item()
-        self._optimizers.update(self.rates, 0.0 if self.control == "frozen" else share)
+        self._optimizers.update(self.rates, 0.0 if self.control == FROZEN else share)
         return total
 
 

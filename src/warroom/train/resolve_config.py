@@ -13,7 +13,7 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
-from warroom.train.config import COMPACT, DAGGER, GRPO, SNAPSHOT, TrainConfig
+from warroom.train.config import COMPACT, DAGGER, GRPO, SHUFFLED, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 from warroom.train.leave_out import parse_left_out
 
@@ -96,7 +96,15 @@ def _rank(folder: Path) -> int | None:
 def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
     _check_play(config)
-    _check_method(config)
+    parse_left_out(config.env, config.leave_out)
+    if config.leave_out and config.method == GRPO:
+        raise ValueError("--leave-out needs --method dagger or forks: grpo draws from all scenarios that --task names")
+    if config.method == DAGGER and config.seats:
+        raise ValueError("--method dagger teaches all seats together: leave --seats out, or choose forks or grpo")
+    if config.method == DAGGER and config.control == SHUFFLED:
+        raise ValueError(
+            "--method dagger imitates and uses no reward to shuffle; take --control frozen, or --method forks"
+        )
     config.reward_source()
     for reporter in config.report_to:
         if find_spec(reporter) is None:
@@ -107,22 +115,6 @@ def check(config: TrainConfig) -> None:
             f"--micro-batch must divide the {total} rollouts of a step ({config.groups} groups of "
             f"{config.group_size}), got {config.micro_batch}"
         )
-
-
-def _check_method(config: TrainConfig) -> None:
-    """That no method is given what it has no use for: an option that does nothing would look like a result."""
-    parse_left_out(config.env, config.leave_out)
-    if config.leave_out and config.method == GRPO:
-        raise ValueError("--leave-out needs --method dagger or forks: grpo draws from all scenarios that --task names")
-    if config.method != DAGGER:
-        return
-    if config.control == "shuffled-reward":
-        raise ValueError(
-            "--control shuffled-reward has nothing to shuffle in --method dagger, which learns from no reward; its "
-            "control is frozen"
-        )
-    if config.seats:
-        raise ValueError("--method dagger teaches all seats together: leave --seats out, or choose forks or grpo")
 
 
 def _check_play(config: TrainConfig) -> None:

@@ -1,32 +1,34 @@
 """Training by rounds of own play, without TRL: `--method dagger` and `--method forks`.
 
-Both keep the files of a GRPO run: a row of `steps.jsonl` and a checkpoint for each round, then the model, its summary
-and its card. They end when their minutes of processor time are used up.
+Both keep the files of a GRPO run: a row of `steps.jsonl` for each round, then the model, its summary and its card. They
+end when their minutes of processor time are used up.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from warroom.core.scenario import TIERS
 from warroom.core.signals import Interrupts
 from warroom.envs import environments
 from warroom.train.callbacks import FINISHED, Display
-from warroom.train.config import DAGGER, TrainConfig
+from warroom.train.config import CHECKPOINTS, DAGGER, FROZEN, TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
 from warroom.train.leave_out import parse_left_out
 from warroom.train.own_play import Teaching
-from warroom.train.round_checkpoint import LearnerState, RoundCheckpoint, read_round
 from warroom.train.steps import Row, RunSummary, StepLog, summarise
 from warroom.train.trainer import frozen_copy
 
 LEAST_SHARE = 0.05
 """Share of the learning rates that is left at the end; they fall in a line."""
+SAVE_SECONDS = 60.0
+"""Of processor time between two checkpoints."""
 
 
 class RoundLearner(Protocol):
@@ -35,11 +37,11 @@ class RoundLearner(Protocol):
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, then learn with a share of the rates; returns the round's row but for step and seconds."""
 
-    def state(self) -> LearnerState:
-        """All that the next round depends on."""
+    def state(self) -> dict[str, object]:
+        """What a resumed run goes on from, as tensors and plain values."""
 
-    def restore(self, state: LearnerState) -> None:
-        """Go on from such a state."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
 
 
 def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> RoundLearner:
@@ -53,7 +55,7 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
         profile = environment.training_profile
         return Dagger(
             player, teaching, environment.compact_vocab(), profile.rare_calls,
-            decisive=profile.decisive_words, frozen=config.control == "frozen",
+            decisive=profile.decisive_words, frozen=config.control == FROZEN,
         )  # fmt: skip
     seats = config.seats or environment.seats
     return Forks(player, teaching, frozen_copy(model), seats, control=config.control)
@@ -64,34 +66,49 @@ class Rounds:
 
     def __init__(self, folder: Path, config: TrainConfig, *, display: Display, interrupts: Interrupts) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
-        self.log, self.rows, self.used = StepLog(folder), list[Row](), 0.0
+        self.log, self.rows = StepLog(folder), list[Row]()
+        self.file = folder / CHECKPOINTS / "rounds.pt"
 
-    def train(self, learner: RoundLearner, *, clock: Callable[[], float] = time.process_time) -> None:
-        """Learn until the minutes are used up, or until somebody asks to stop."""
-        budget = 60 * self.config.minutes
-        while self.used < budget and not self.interrupts.asked:
-            began, share = clock(), LEAST_SHARE + (1 - LEAST_SHARE) * (1 - self.used / budget)
+    def train(
+        self, learner: RoundLearner, *, resume: bool = False, clock: Callable[[], float] = time.process_time
+    ) -> None:
+        """Learn until the minutes are used up or somebody asks to stop; with `resume` from the last checkpoint on."""
+        before = self._restore(learner) if resume else 0.0
+        began, budget = clock() - before, 60 * self.config.minutes
+        saved = before
+        while (used := clock() - began) < budget and not self.interrupts.asked:
+            share = LEAST_SHARE + (1 - LEAST_SHARE) * (1 - used / budget)
             row = learner.round(TIERS[len(self.rows) % len(TIERS)], share)
-            row["step"], seconds = len(self.rows) + 1, clock() - began
+            row["step"], seconds = len(self.rows) + 1, clock() - began - used
             row["seconds"] = {**row["seconds"], "total": seconds}
-            self.used += seconds
             self.rows.append(row)
             self.log.append(row)
-            RoundCheckpoint(len(self.rows), self.used, learner.state()).write(self.folder)
-            self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / self.used)))
+            self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / (used + seconds))))
+            if self.interrupts.asked or used + seconds - saved > SAVE_SECONDS:
+                saved = used + seconds
+                self._save(learner, saved)
 
-    def resume(self, learner: RoundLearner) -> None:
-        """Go on after the last round that was finished; one that was cut is played again."""
-        found = read_round(self.folder)
-        self.rows = self.log.cut(found.round if found else 0)
-        if found:
-            self.used = found.used
-            learner.restore(found.learner)
+    def _save(self, learner: RoundLearner, used: float) -> None:
+        """Keep what was learnt, whole or not at all."""
+        self.file.parent.mkdir(exist_ok=True)
+        beside = self.file.with_suffix(".part")
+        torch.save({"round": len(self.rows), "used": used, **learner.state()}, beside)
+        beside.replace(self.file)
+
+    def _restore(self, learner: RoundLearner) -> float:
+        """Go on from the checkpoint, if one was due: the seconds that it had used up."""
+        if not self.file.is_file():
+            self.rows = self.log.cut(0)
+            return 0.0
+        state = torch.load(self.file, weights_only=True)
+        learner.restore(state)
+        self.rows = self.log.cut(state["round"])
+        return float(state["used"])
 
     def summary(self) -> RunSummary:
         """What the rounds came to."""
         return {"stopped": FINISHED, "best_step": None, **summarise(self.rows)}
 
     def checkpoint(self, step: int) -> Path:
-        """No rule ends a run of this kind early, so it keeps its last round only."""
-        raise ValueError(f"no checkpoint of round {step}: a run by rounds keeps that of its last one")
+        """A run by rounds keeps the last one alone, for itself."""
+        raise ValueError(f"no weights of round {step}: a run by rounds keeps those of its end")

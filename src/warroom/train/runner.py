@@ -20,7 +20,7 @@ from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit
 from warroom.train.callbacks import FINISHED, INTERRUPTED, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
-from warroom.train.config import GRPO, TrainConfig
+from warroom.train.config import FROZEN, GRPO, SHUFFLED, TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.grpo import load_player, make_trainer, run_grpo
@@ -136,11 +136,8 @@ def _train(
         shown = display(log_line)
         if config.method != GRPO:
             rounds = Rounds(folder, config, display=shown, interrupts=interrupts)
-            learner = make_learner(config, model, tokenizer)
             try:
-                if resume:
-                    rounds.resume(learner)
-                rounds.train(learner)
+                rounds.train(make_learner(config, model, tokenizer), resume=resume)
             finally:
                 shown.close()
             if interrupts.asked:
@@ -181,9 +178,9 @@ def _sure(
     config: TrainConfig, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", log_line: LineLogger
 ) -> list[float]:
     """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
-    if not config.confidence_steps or config.control == "frozen":
+    if not config.confidence_steps or config.control == FROZEN:
         return []
-    plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == "shuffled-reward", seed=config.seed)
+    plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == SHUFFLED, seed=config.seed)
     with phases_shown(log_line) as callback:
         return train_confidence(
             load_player(config, model, tokenizer, "this run"), config.env, config.options, plan,

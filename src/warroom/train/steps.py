@@ -59,8 +59,6 @@ class StepRecord(TypedDict, total=False):
     seconds: Required[Mapping[str, float | None]]
     """By part of the step."""
     kl: float | None
-    agreed: float
-    """Share of the model's messages in a round that the expert would have written."""
     telling: int
     """Forks of a round whose candidates ended differently."""
 

@@ -37,7 +37,7 @@ SEED = "seed"
 MOST_CELLS = 1000
 
 
-class Sweep(NamedTuple):
+class TrainingGrid(NamedTuple):
     """What a file asks for."""
 
     shared: JsonObject
@@ -46,14 +46,14 @@ class Sweep(NamedTuple):
     """Options of `warroom eval`; None if cells are not evaluated."""
 
     @property
-    def cells(self) -> list["Cell"]:
+    def cells(self) -> list["GridCell"]:
         """Every combination, the last value of the grid moving fastest."""
         combined = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
-        return [Cell(values, {**self.shared, **values}) for values in combined]
+        return [GridCell(values, {**self.shared, **values}) for values in combined]
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """One combination of the grid's values."""
 
     values: JsonObject
@@ -71,7 +71,7 @@ def _plain(value: object) -> str:
     return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def read_sweep(path: Path) -> Sweep:
+def read_sweep(path: Path) -> TrainingGrid:
     """The sweep of a file. A `ValueError` names the file, what is wrong with it and what is allowed."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -93,7 +93,7 @@ def read_sweep(path: Path) -> Sweep:
     for name in evaluation or {}:
         if name not in EVALUATION:
             raise UnknownName(f"option in [eval] of {path}", name, EVALUATION)
-    return _checked(Sweep(shared, grid, evaluation), path)
+    return _checked(TrainingGrid(shared, grid, evaluation), path)
 
 
 def _table(found: Mapping[str, object], name: str, path: Path) -> JsonObject:
@@ -103,7 +103,7 @@ def _table(found: Mapping[str, object], name: str, path: Path) -> JsonObject:
     return table
 
 
-def _checked(sweep: Sweep, path: Path) -> Sweep:
+def _checked(sweep: TrainingGrid, path: Path) -> TrainingGrid:
     if not sweep.grid:
         raise ValueError(f"{path} has no [grid]: a table of lists, such as `learning_rate = [1e-4, 3e-4]`")
     names = [cell.name for cell in sweep.cells]
@@ -143,7 +143,7 @@ class CellFolder(NamedTuple):
         """What its commands print."""
         return self.folder / "log.txt"
 
-    def prepare(self, cell: Cell) -> None:
+    def prepare(self, cell: GridCell) -> None:
         """Write its options. A `ValueError` if the folder holds those of another cell of the same name."""
         text = yaml.safe_dump(cell.config, sort_keys=True)
         if self.config.is_file() and self.config.read_text(encoding="utf-8") != text:
@@ -151,7 +151,7 @@ class CellFolder(NamedTuple):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.config.write_text(text, encoding="utf-8")
 
-    def next_command(self, sweep: Sweep) -> list[str] | None:
+    def next_command(self, sweep: TrainingGrid) -> list[str] | None:
         """What is to be run next; None once all is done."""
         if not is_finished(self.train):
             return _warroom("train", "--config", str(self.config), "--rehearse", "0", *_into(self.train))
@@ -222,7 +222,7 @@ class Compared(NamedTuple):
     hi: float | None
 
 
-def compared(cells: Mapping[Path, Cell]) -> list[Compared]:
+def compared(cells: Mapping[Path, GridCell]) -> list[Compared]:
     """The table of a sweep, the best configuration of each tier first."""
     by_row: dict[tuple[str, str], list[CellScore]] = {}
     values: dict[str, JsonObject] = {}

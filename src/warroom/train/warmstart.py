@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -338,3 +339,13 @@ class ScheduledOptimizers:
                 group["lr"] = rate * share
             part.step()
         self.model.zero_grad()
+
+    def state(self) -> dict[str, object]:
+        """The weights and what the optimizers remember."""
+        return {"weights": self.model.state_dict(), "parts": [part.state_dict() for part in self.parts]}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`."""
+        self.model.load_state_dict(state["weights"])
+        for part, kept in zip(self.parts, state["parts"], strict=True):
+            part.load_state_dict(kept)

@@ -1,10 +1,11 @@
 """A run as the page shows it: the landing page, search, and each episode by its id."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from warroom.core.errors import UnknownName
+from warroom.core.salt import committed_salt
 from warroom.core.splits import SEEDS_PER_SPLIT
 from warroom.episode import Episode
 from warroom.runs import (
@@ -90,6 +91,18 @@ def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
                 raise UnknownName(f"{kind} of this run", name, sorted(known))
 
 
+def read_drawn_episodes(folder: Path, choice: EpisodeFilter, salt_file: Path | None) -> RunEpisodes:
+    """The episodes of a run as they can be played again: a run under a salt needs the file of it.
+
+    A `ValueError` says that the file is missing, is not wanted, or is not what was committed to.
+    """
+    source = read_run_episodes(folder, choice)
+    salt = committed_salt(salt_file, source.record.config.get("salt"), folder)
+    if salt is None:
+        return source
+    return replace(source, episodes=[replace(one, spec=salt.apply(one.spec)) for one in source.episodes])
+
+
 class RunData:
     """The episodes of one run or several. Stories are worked out as they are asked for, and kept in the folders."""
 
@@ -107,9 +120,9 @@ class RunData:
                 self._played[episode_id(played.spec, played.policy, run)] = run, played
 
     @classmethod
-    def open(cls, folder: Path, *, replay: bool = True) -> "RunData":
-        """All finished episodes of one run folder."""
-        return cls([read_run_episodes(folder, EpisodeFilter())], replay=replay)
+    def open(cls, folder: Path, *, replay: bool = True, salt_file: Path | None = None) -> "RunData":
+        """All finished episodes of one run folder, with the salt that they were drawn under, if any."""
+        return cls([read_drawn_episodes(folder, EpisodeFilter(), salt_file)], replay=replay)
 
     @property
     def ids(self) -> list[str]:

@@ -1,5 +1,5 @@
 // The landing page as tables: which rows are shown, pivoted into scenarios by policies, in which order.
-import type { Row, SearchIndex } from "../contract";
+import type { Row, SearchIndex, Turn } from "../contract";
 
 export const FILTERS = {
   "": { label: "All", keep: () => true },
@@ -116,4 +116,48 @@ export class Search {
     const left = new Set(listed);
     return Array.from({ length: this.total }, (_, i) => i).filter((i) => !left.has(i));
   }
+}
+
+/** Where an episode first holds what was searched for. */
+export interface Excerpt {
+  readonly turn: number;
+  readonly before: string;
+  readonly match: string;
+  readonly after: string;
+}
+
+const AROUND = 60;
+
+/** The first place in the turns where a word begins with one of the terms; the rarest terms, the longest, come first. */
+export function excerptOf(turns: readonly Turn[], terms: readonly string[]): Excerpt | null {
+  for (const term of terms.toSorted((a, b) => b.length - a.length)) {
+    for (const turn of turns) {
+      for (const text of textsOf(turn)) {
+        const at = beginsWord(text.toLowerCase(), term);
+        if (at >= 0) return { turn: turn.n, ...around(text, at, term.length) };
+      }
+    }
+  }
+  return null;
+}
+
+const textsOf = (turn: Turn): string[] => [
+  turn.shown,
+  ...turn.calls.flatMap((call) => [call.message, `${call.tool} ${Object.values(call.arguments).join(" ")}`, call.result]),
+];
+
+function beginsWord(text: string, term: string): number {
+  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
+    if (at === 0 || !/[a-z0-9_-]/.test(text[at - 1] ?? "")) return at;
+  }
+  return -1;
+}
+
+function around(text: string, at: number, length: number): Omit<Excerpt, "turn"> {
+  const [from, to] = [Math.max(0, at - AROUND), Math.min(text.length, at + length + AROUND)];
+  return {
+    before: (from ? "…" : "") + text.slice(from, at),
+    match: text.slice(at, at + length),
+    after: text.slice(at + length, to) + (to < text.length ? "…" : ""),
+  };
 }

@@ -6,16 +6,19 @@ import { Button } from "../parts/bits";
 import { Bar } from "../parts/bar";
 import { Loaded } from "../parts/loaded";
 import { episodeAddress } from "../model/address";
-import { FILTERS, Search, heat, isFilter, mean, pivot, policiesOf, searchTerms, sortLines, worthOpening, type Line } from "../model/landing";
+import { type Excerpt, FILTERS, Search, excerptOf, heat, isFilter, mean, pivot, policiesOf, searchTerms, sortLines, worthOpening, type Line } from "../model/landing";
 import { count, plain, signed, words } from "../model/text";
 import { bindKeys } from "../state/keys";
-import { isFile, loadRun, loadSearch } from "../state/source";
+import { isFile, loadRun, loadSearch, loadStory } from "../state/source";
 import { Refused } from "../state/server";
 import { address, setQuery, toggleTruth, truthShown } from "../state/store";
 
 const TILES = 6;
 const HITS = 60;
 const WORTH = 8;
+/** Hits that show the words around the match, and milliseconds after the last key before they are read. */
+const EXCERPTS = 12;
+const TYPING = 250;
 
 export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <NoRun />)}</Loaded>;
 
@@ -68,7 +71,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
           <Heatmap rows={rows} sort={sort} />
           <Components rows={rows} />
         </div>
-        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Holds “${q}”` : "Worth opening"} />
+        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Holds “${q}”` : "Worth opening"} terms={searchTerms(q)} />
       </div>
     </main>
   );
@@ -135,7 +138,7 @@ const HeatLine = ({ line, policies }: { line: Line; policies: readonly string[] 
   <tr>
     <th scope="row">{line.title}<span class="hint">{line.detail}</span></th>
     {policies.map((policy) => <HeatCell key={policy} rows={line.cells.get(policy) ?? []} />)}
-    {policies.length > 1 && <td class="number">{plain(line.gap)}</td>}
+    {policies.length > 1 && <td class="number">{policies.every((policy) => line.cells.has(policy)) ? plain(line.gap) : "–"}</td>}
   </tr>
 );
 
@@ -182,18 +185,43 @@ function Components({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   );
 }
 
-const Hits = ({ rows, title }: { rows: readonly Row[]; title: string }): JSX.Element => (
+interface HitsProps {
+  readonly rows: readonly Row[];
+  readonly title: string;
+  readonly terms: readonly string[];
+}
+
+const Hits = ({ rows, title, terms }: HitsProps): JSX.Element => (
   <section class="hits" aria-label={title}>
     <h2>{title}</h2>
     <ul>
-      {rows.map((row) => (
+      {rows.map((row, i) => (
         <li key={row.id}>
           <a class="card" href={episodeAddress(row.id, null, kept())}>
             <b>{row.name}</b> <span class="hint">{row.policy} · score {plain(row.score)}</span>
             <span class="line">{truthShown.value ? row.verdict : row.safe}</span>
           </a>
+          {terms.length > 0 && i < EXCERPTS && <Found key={terms.join(" ")} id={row.id} terms={terms} />}
         </li>
       ))}
     </ul>
   </section>
 );
+
+/** The words around what was searched for, as a link to their turn; the episode is read once it is on the list. */
+function Found({ id, terms }: { id: string; terms: readonly string[] }): JSX.Element | null {
+  const [excerpt, setExcerpt] = useState<Excerpt | null>(null);
+  useEffect(() => {
+    let gone = false;
+    const waited = setTimeout(() => {
+      void loadStory(id).then(({ episode }) => { if (!gone) setExcerpt(excerptOf(episode.turns, terms)); }).catch(() => undefined);
+    }, TYPING);
+    return () => { gone = true; clearTimeout(waited); };
+  }, []);
+  if (!excerpt) return null;
+  return (
+    <a class="excerpt" href={episodeAddress(id, excerpt.turn, kept())}>
+      <span class="hint">turn {excerpt.turn}</span> {excerpt.before}<mark>{excerpt.match}</mark>{excerpt.after}
+    </a>
+  );
+}

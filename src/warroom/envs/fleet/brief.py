@@ -150,7 +150,7 @@ def rules(difficulty: Difficulty) -> str:
         "the map fail or are late: metrics and traces tell), no cause is at work, and no controller brings one back: "
         "those of agents make their changes again after a while, until the agent is suspended or the service is "
         "frozen. People in this incident still repair a frozen service. To freeze "
-        "a service other than that of a cause is a wrong act."
+        "a service whose own change is not a cause is a wrong act."
     )
     sight = (
         "Sight: the table of services counts errors as each service does itself; alerts and traces count what its "
@@ -177,9 +177,10 @@ def _grounds(difficulty: Difficulty) -> str:
 def handbook() -> str:
     """What changes do, by kind: the formulas that the world itself uses."""
     head = (
-        "What a change does, as a share of the requests of its service (share: the part of the requests that it "
-        "concerns; load, and what parts carry, as metrics show them now; times the share of hosts that it runs on, and "
-        "nothing if its part is not in use):"
+        "What a change does, as a share of the requests of the service where it does harm: its own, or for evict the "
+        "store behind, which is the one to declare (share: the part of the requests that it concerns; load, and what "
+        "parts carry, as metrics show them now; times the share of hosts that it runs on, and nothing if its part is "
+        "not in use or it comes to less than 0):"
     )
     shares = (
         "Cohort goes with app, and region with class: shares of conditions on such a pair do not multiply, but a log "

@@ -1,0 +1,98 @@
+"""`warroom crossplay`."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from warroom.cli import heavy
+from warroom.cli.eval import play_shown
+from warroom.cli.flags import env_options, with_env_options
+from warroom.cli.options import EnvName, Json, Seeds, Split, Suite, Tiers
+from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.core.signals import exit_code
+from warroom.core.words import split_list
+from warroom.evals.plan import parse_seeds
+from warroom.evals.selection import EvaluationRequest, select_plan
+from warroom.runs import write_text
+
+if TYPE_CHECKING:
+    from warroom.evals.crossplay import ExchangeRow
+
+
+@with_env_options
+def crossplay_command(
+    *,
+    given: Mapping[str, object],
+    teams: Annotated[
+        list[str], typer.Argument(metavar="TEAM...", help="Two or more: policies, or run folders of `warroom train`.")
+    ],
+    env: EnvName = "fleet",
+    tiers: Tiers = "easy,medium,hard",
+    seeds: Seeds = "5",
+    split: Split = "test",
+    suite: Suite = "core",
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/crossplay-ENV-DATE-TIME.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of worker processes. Default: one per core.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Play each seat of one team beside the other seats of another, and show what the exchange changes.
+
+    Every ordered pair of teams and every seat is played on the same incidents as the teams by themselves, and compared
+    with them in pairs. A seat that gains in its own team alone has learnt its team's habits, not the task.
+
+    Example: warroom crossplay nano expert --tiers hard --seeds 10 --out runs/crossplay
+    """
+    crossplay = heavy.crossplay
+    names = [_team(team) for team in teams]
+    request = EvaluationRequest(
+        env=env, policies=crossplay.policies_of(env, names), suite=suite, tiers=split_list(tiers),
+        seeds=parse_seeds(seeds), split=split, options=env_options(env, given),
+    )  # fmt: skip
+    plan, left_out = select_plan(request)
+    for scenario, reason in left_out.items():
+        say(f"note: {scenario} is left out: {reason}", "yellow")
+    folder = out or Path("runs") / f"crossplay-{env}-{datetime.now():%Y%m%d-%H%M%S}"
+    typed = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
+    try:
+        play_shown(plan, folder, typed, resume=resume, workers=workers)
+    except KeyboardInterrupt as stop:
+        say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
+        raise typer.Exit(exit_code(stop)) from None
+    heavy.publish.publish(folder)
+    rows = crossplay.crossplay_rows(folder, names)
+    write_text(folder / crossplay.TABLE, crossplay.crossplay_csv(rows))
+    crossplay.draw_crossplay(rows, folder / crossplay.PICTURE)
+    if json:
+        print_json([{**row.exchange._asdict(), "tier": row.tier, **_numbers(row)} for row in rows])
+    else:
+        _print(rows, folder)
+
+
+def _team(name: str) -> str:
+    """A policy; of a training run's folder the model that it made."""
+    model = Path(name) / "model"
+    return f"hf:{model}" if model.is_dir() else name
+
+
+def _numbers(row: "ExchangeRow") -> dict[str, object]:
+    return {"score": row.score.to_json(), "gain": row.gain._asdict()}
+
+
+def _print(rows: Sequence["ExchangeRow"], folder: Path) -> None:
+    table = Table(title="score with a guest in one seat, and the change it makes to the team's own score (95 %)",
+                  title_justify="left")  # fmt: skip
+    for heading in ("tier", "team", "seat", "guest", "score", "change"):
+        table.add_column(heading)
+    for row in rows:
+        gain = row.gain
+        between = "" if gain.lo is None or gain.hi is None else f" [{gain.lo:+.3f}, {gain.hi:+.3f}]"
+        table.add_row(row.tier, *row.exchange, f"{row.score.mean:+.3f}", f"{gain.mean:+.3f}{between}")
+    console().print(table)
+    say(f"table, picture and report: {folder}")

@@ -1,0 +1,62 @@
+"""Cross-play exchanges one seat at a time, and measures what that changes on the same incidents."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from command import refused, run
+from warroom.evals.crossplay import TABLE, crossplay_rows, exchanges, policies_of
+from warroom.policies import policy_set
+
+
+def test_every_seat_of_every_team_is_a_guest_in_every_other() -> None:
+    found = exchanges("fleet", ["noop", "expert", "random"])
+    assert len(found) == len(set(found)) == 3 * 2 * 4
+    assert {(e.team, e.guest) for e in found} == {(a, b) for a in ("noop", "expert", "random") for b in
+                                                  ("noop", "expert", "random") if a != b}  # fmt: skip
+    for text in policies_of("fleet", ["noop", "expert"]):
+        policy_set("fleet", text)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["expert"], "needs two teams or more, got expert"),
+        (["expert", "expert"], "needs two teams or more"),
+        (["expert", "noop", "--env", "logs"], "logs has one seat"),
+        (["expert", "sre=noop,rest=expert"], "plays all seats by one policy"),
+        (["expert", "nobody"], "nobody"),
+    ],
+)
+def test_teams_that_cannot_be_exchanged_are_refused(words: list[str], said: str, tmp_path: Path) -> None:
+    assert said in refused("crossplay", *words, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_guest_who_does_nothing_costs_its_seat_and_one_seat_alone_earns_nothing(tmp_path: Path) -> None:
+    words = [
+        "crossplay",
+        "noop",
+        "expert",
+        "--tiers",
+        "easy",
+        "--seeds",
+        "1",
+        "--out",
+        tmp_path / "out",
+        "--workers",
+        1,
+    ]
+    done = run(*words)
+    assert done.exit_code == 0, done.output
+    rows = crossplay_rows(tmp_path / "out", ["noop", "expert"])
+    lost = {row.exchange.seat: row.gain.mean for row in rows if row.exchange.guest == "noop"}
+    assert lost["sre"] < -0.3 and lost["manager"] < -0.3 and max(lost.values()) <= 0
+    assert all(row.score.mean < 0.5 for row in rows if row.exchange.team == "noop")
+    with (tmp_path / "out" / TABLE).open() as file:
+        assert len(list(csv.DictReader(file))) == len(rows) == 8
+    assert (tmp_path / "out" / "crossplay.png").stat().st_size > 1000
+    again = run(*words, "--resume")
+    assert again.exit_code == 0 and "already played" in again.output

@@ -1,0 +1,64 @@
+"""What training does without, what it is not given, and which words weigh more."""
+
+import pytest
+import torch
+
+from warroom.core.errors import UnknownName
+from warroom.envs.fleet.drawn_truth import rogues_of
+from warroom.policies.prompt import word_ids
+from warroom.sim.records import GROUNDS
+from warroom.train.dagger import DECISIVE_WEIGHT, Dagger
+from warroom.train.leave_out import is_left_out, parse_left_out
+from warroom.train.loading import load_base
+from warroom.train.own_play import TaughtConversation, Teaching
+from warroom.train.resolve_config import resolve_config
+from warroom.train.rounds import make_learner
+from warroom.train.warmstart import WarmStart
+
+
+@pytest.mark.slow
+def test_incidents_with_what_is_left_out_are_not_drawn() -> None:
+    texts = ("family=backup", "ground=over_limit")
+    left_out = parse_left_out("fleet", texts)
+    everything = Teaching("fleet").incidents("easy", 60)
+    rest = Teaching("fleet", left_out=left_out).incidents("easy", 60)
+    assert any(is_left_out(env, left_out) for env in everything)
+    assert not any(is_left_out(env, left_out) for env in rest)
+    kept = [env.spec for env in everything if not is_left_out(env, left_out)]
+    assert [env.spec for env in rest][: len(kept)] == kept
+    assert any(rogues_of(env)["ground"] for env in rest)
+
+
+def test_a_warm_start_says_what_it_did_without() -> None:
+    assert WarmStart(leave_out=("family=backup",)).to_json()["leave_out"] == ["family=backup"]
+    assert "leave_out" not in WarmStart().to_json()
+
+
+def test_what_cannot_be_left_out_is_refused() -> None:
+    model = {"model": "nano-start", "method": "dagger"}
+    for text, said in (("ground=limit", "over_limit"), ("agent=x", "family"), ("family", "backup")):
+        with pytest.raises(UnknownName, match=said):
+            resolve_config({**model, "leave_out": text})
+    with pytest.raises(ValueError, match="needs --method"):
+        resolve_config({"model": "nano-start", "leave_out": "family=backup"})
+    with pytest.raises(ValueError, match="logs has none"):
+        resolve_config({**model, "model": "nano", "env": "logs", "leave_out": "family=backup"})
+    with pytest.raises(ValueError, match="leave --seats out"):
+        resolve_config({**model, "seats": "sre"})
+
+
+@pytest.mark.slow
+def test_frozen_dagger_changes_no_weight_and_the_ground_of_a_flag_weighs_more() -> None:
+    for control in ("frozen", None):
+        config = resolve_config({"model": "nano-start", "method": "dagger", "control": control})
+        model, tokenizer, _ = load_base(config)
+        before = [weight.clone() for weight in model.parameters()]
+        learner = make_learner(config, model, tokenizer)
+        assert isinstance(learner, Dagger)
+        learner.incidents, learner.steps = 1, 1
+        learner.round("easy", 1.0)
+        unchanged = all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+        assert unchanged == (control == "frozen")
+    (ground,), (other,) = word_ids(tokenizer, GROUNDS[:1]), word_ids(tokenizer, ["flag"])
+    shown = TaughtConversation("oversight", [ground, other, ground], [0.03, 1.0, 1.0], 1.0)
+    assert learner._weighed(shown) == [0.03, 1.0, DECISIVE_WEIGHT]

@@ -1,0 +1,78 @@
+"""Training by rounds: a run that was stopped goes on as if nothing had been."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from warroom.core.signals import Interrupts
+from warroom.train.callbacks import display
+from warroom.train.config import TrainConfig
+from warroom.train.dagger import Dagger
+from warroom.train.forks import Forks
+from warroom.train.loading import load_base
+from warroom.train.resolve_config import resolve_config
+from warroom.train.rounds import Rounds, make_learner
+from warroom.train.steps import Row, StepLog
+
+SECONDS = 10.0
+"""That a round takes, by the clock of these tests."""
+
+
+class Timed:
+    """A learner beside a clock that its rounds alone move on, and that asks to stop after one of them."""
+
+    def __init__(self, learner: Dagger | Forks, interrupts: Interrupts, stop_after: int | None) -> None:
+        self.learner, self.interrupts, self.stop_after, self.now = learner, interrupts, stop_after, 0.0
+        self.state, self.restore = learner.state, learner.restore
+
+    def round(self, tier: str, share: float) -> Row:
+        self.now += SECONDS
+        if self.stop_after == 1:
+            self.interrupts.first = KeyboardInterrupt()
+        self.stop_after = self.stop_after and self.stop_after - 1
+        return self.learner.round(tier, share)
+
+
+def weights(config: TrainConfig, folder: Path, stop_after: int | None = None, *, resume: bool = False) -> torch.Tensor:
+    """All weights after a run."""
+    model, tokenizer, _ = load_base(config)
+    learner = make_learner(config, model, tokenizer)
+    assert isinstance(learner, Dagger | Forks)
+    learner.incidents, learner.steps = 1, 1
+    interrupts = Interrupts(print, "stopping")
+    timed = Timed(learner, interrupts, stop_after)
+    rounds = Rounds(folder, config, display=display(lambda line: None), interrupts=interrupts)
+    rounds.train(timed, resume=resume, clock=lambda: timed.now)
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["dagger", "forks"])
+def test_a_run_by_rounds_that_was_stopped_goes_on_to_the_same_weights(method: str, tmp_path: Path) -> None:
+    config = resolve_config({"model": "nano-start", "method": method, "minutes": 3 * SECONDS / 60})
+    for name in ("whole", "cut"):
+        (tmp_path / name).mkdir()
+    whole = weights(config, tmp_path / "whole")
+    stopped = weights(config, tmp_path / "cut", stop_after=2)
+    assert not torch.equal(stopped, whole)
+    assert torch.equal(weights(config, tmp_path / "cut", resume=True), whole)
+    both = [[{**row, "seconds": {}} for row in StepLog(tmp_path / name).cut(9)] for name in ("whole", "cut")]
+    assert both[0] == both[1] and len(both[0]) == 3
+
+
+def test_a_run_by_rounds_without_a_checkpoint_begins_anew(tmp_path: Path) -> None:
+    config = resolve_config({"model": "nano-start", "method": "dagger", "minutes": 1e-9})
+    StepLog(tmp_path).append({"step": 1, "score": 0.5})  # type: ignore[typeddict-item]
+    interrupts = Interrupts(print, "stopping")
+    interrupts.first = KeyboardInterrupt()
+    rounds = Rounds(tmp_path, config, display=display(lambda line: None), interrupts=interrupts)
+    model, tokenizer, _ = load_base(config)
+    rounds.train(make_learner(config, model, tokenizer), resume=True)
+    assert rounds.rows == [] and StepLog(tmp_path).cut(9) == []
+
+
+def test_a_control_that_would_change_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="uses no reward to shuffle"):
+        resolve_config({"model": "nano-start", "method": "dagger", "control": "shuffled-reward"})
+    resolve_config({"model": "nano-start", "method": "forks", "control": "shuffled-reward"})

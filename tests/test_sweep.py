@@ -1,0 +1,103 @@
+"""A sweep plays every combination of a grid, each once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import refused, run
+from warroom.train.sweep import CellFolder, Compared, GridCell, compared, is_finished, read_sweep
+
+GRID = """
+[train]
+model = "nano-start"
+method = "dagger"
+minutes = 0.001
+[grid]
+learning_rate = [1e-4, 1e-3]
+seed = [0, 1]
+[eval]
+tiers = "easy"
+seeds = 1
+suite = "core"
+"""
+
+
+def written(folder: Path, text: str = GRID) -> Path:
+    path = folder / "grid.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_cells_are_all_combinations_and_bear_names_that_a_policy_may_bear(tmp_path: Path) -> None:
+    cells = read_sweep(written(tmp_path)).cells
+    assert [cell.values for cell in cells] == [
+        {"learning_rate": rate, "seed": seed} for rate in (1e-4, 1e-3) for seed in (0, 1)
+    ]
+    assert len({cell.name for cell in cells}) == 4
+    assert not any(sign in cell.name for cell in cells for sign in ",=: /")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[grid]\nseed = [0]\n[evaluation]\nseeds = 1\n", "table of"),
+        ("[train]\nmodle = 'nano'\n[grid]\nseed = [0]\n", "modle"),
+        ("[train]\nseed = 1\n[grid]\nseed = [0, 1]\n", "seed stands in [train] and in [grid]"),
+        ("[grid]\nseed = 3\n", "must be a list of values to try, got 3"),
+        ("[grid]\nseed = []\n", "must be a list of values to try"),
+        ("[grid]\nseed = [1, 1]\n", "twice"),
+        ("[train]\nmodel = 'nano'\n", "has no [grid]"),
+        ("[grid]\nseed = [0]\n[eval]\nsplits = 'dev'\n", "splits"),
+        ("[grid\n", "cannot be read as TOML"),
+    ],
+)
+def test_a_grid_with_a_mistake_is_refused_by_name(text: str, said: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ValueError, match=r"grid\.toml") as problem:
+        read_sweep(path)
+    assert said in str(problem.value)
+
+
+def test_an_error_in_any_cell_is_found_before_the_first_is_trained(tmp_path: Path) -> None:
+    grid = written(tmp_path, GRID.replace("seed = [0, 1]", 'method = ["dagger"]').replace('method = "dagger"\n', "")
+                   .replace("[1e-4, 1e-3]", "[1e-4, -1.0]"))  # fmt: skip
+    assert "learning" in refused("sweep", grid, "--out", tmp_path / "out")
+    assert not list(tmp_path.glob("out/*/train"))
+
+
+def test_cells_that_differ_in_the_seed_alone_are_averaged_and_the_best_comes_first(tmp_path: Path) -> None:
+    scores = {(1e-4, 0): 0.1, (1e-4, 1): 0.3, (1e-3, 0): 0.5, (1e-3, 1): 0.4}
+    cells = {}
+    for (rate, seed), score in scores.items():
+        cell = GridCell({"learning_rate": rate, "seed": seed}, {})
+        cells[tmp_path / cell.name] = cell
+        CellFolder(tmp_path / cell.name).train.mkdir(parents=True)
+        summary = CellFolder(tmp_path / cell.name).train / "summary.json"
+        summary.write_text(json.dumps({"by_tier": {"easy": {"last": score}}}), encoding="utf-8")
+    assert compared(cells) == [
+        Compared({"learning_rate": 1e-3}, "easy", 2, pytest.approx(0.45), 0.4, 0.5),
+        Compared({"learning_rate": 1e-4}, "easy", 2, pytest.approx(0.2), 0.1, 0.3),
+    ]
+
+
+@pytest.mark.thorough  # three minutes of processor time
+def test_a_sweep_trains_each_cell_once_and_writes_one_table(tmp_path: Path) -> None:
+    command = ["sweep", written(tmp_path), "--out", tmp_path / "out", "--parallel", "2"]
+    first = run(*command)
+    assert first.exit_code == 0, first.output
+    folders = [tmp_path / "out" / cell.name for cell in read_sweep(tmp_path / "grid.toml").cells]
+    assert all(is_finished(CellFolder(folder).train) and is_finished(CellFolder(folder).eval) for folder in folders)
+    table = (tmp_path / "out" / "sweep.csv").read_text()
+    assert table.splitlines()[0] == "tier,learning_rate,seeds,score,lo,hi" and len(table.splitlines()) == 3
+    again = run(*command)
+    assert again.exit_code == 0 and "4 of them done before" in again.output
+    assert (tmp_path / "out" / "sweep.csv").read_text() == table
+
+
+def test_a_folder_of_another_cell_is_left_alone(tmp_path: Path) -> None:
+    place = CellFolder(tmp_path / "cell")
+    place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
+    place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
+    with pytest.raises(ValueError, match="choose another --out"):
+        place.prepare(GridCell({"seed": 0}, {"model": "nano-start", "seed": 0}))
