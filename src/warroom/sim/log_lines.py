@@ -43,6 +43,10 @@ _SERVED_GROUPS = 28
 """Groups of a component that tell of served requests, at most."""
 
 
+REVISED_EVERY = 3
+"""Seconds between two revisions of what is kept: the latest one never goes back."""
+
+
 def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
     """What a component writes that writes no ERROR and, if it is `silenced`, nothing of requests that it fails."""
     if silenced and group.role in _OWN_FAILURES:
@@ -312,7 +316,7 @@ class LogLines:
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         }  # fmt: skip
         if group.story is not None and group.role != "notice":
-            figures |= self._of_outage(source, figures["ms"], draw)
+            figures |= self._of_outage(line, figures["ms"], draw)
         context, trace = self.context(line), "-"
         if context is not None:
             trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.rank))
@@ -358,10 +362,10 @@ class LogLines:
             found[caller] = max(found[caller], found[callee])
         return found
 
-    def _of_outage(self, source: LineSource, took: int, draw: bytes) -> dict[str, int]:
+    def _of_outage(self, line: KeptLine, took: int, draw: bytes) -> dict[str, int]:
         """Further figures of a line about an outage: sizes, and what became of the request. Of one that takes long, the
         trouble took a part."""
-        service, group = source.service, source.group
+        service, group = line.source.service, line.source.group
         if (service, group.position) not in self._settings:
             self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
         fixed, duration = self._settings[service, group.position], Duration(took, self.counts.patience[service])
@@ -370,6 +374,8 @@ class LogLines:
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,
         }  # fmt: skip
+        newest = 100 + int(line.second) // REVISED_EVERY
+        found |= {"held": newest - (found["newest"] - found["held"]), "newest": newest}
         if group.story is not None and group.story.harm == "late":
             found["ms"] = max(1, int(found["took"] * (0.4 + draw[1] / 512)))
         return found

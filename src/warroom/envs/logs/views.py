@@ -167,6 +167,8 @@ class LogsPage:
         users = f"requests of users in the last minute: {self.users.render()}"
         head = f"{now} · turn {self.turn} of {self.budget} · paged {paged} · {users}"
         parts = [head, self.reply.render() if self.reply is not None else self.answer]
+        if len([part for part in parts if part]) > 1 and self.lines:
+            parts.append("from the last minute, any service:")
         return "\n".join([part for part in parts if part] + [shown.line.render() for shown in self.lines])
 
 

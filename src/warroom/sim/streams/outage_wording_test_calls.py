@@ -120,7 +120,7 @@ TEST_CALLS: Troubles = {
         "E v{object} has no retry cap, dep={peer} asked {few} times",
         "W v{object} computed backoff=0 for dep={peer}",
         "E v{object} takes slow for failed, dep={peer} called anew",
-        "W v{object} fires {few} parallel tries at dep={peer}",
+        "W v{object} fires {few} parallel calls at dep={peer}",
         "E v{object} reads retry-after of dep={peer} as zero",
     ),
     ("retry_storm", "gateway"): (
@@ -133,7 +133,7 @@ TEST_CALLS: Troubles = {
     ("retry_storm received", ""): (
         "W caller={peer} resent op id={seq}",
         "E inflow from caller={peer} is mostly repeats, id={seq}",
-        "W caller={peer} hung up, asked anew, copy={n}",
+        "W caller={peer} hung up and asked anew, call={seq}",
         "E id={seq} came from caller={peer} {few} times over",
     ),
     ("retry_storm received", "db"): (
