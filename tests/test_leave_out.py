@@ -1,16 +1,14 @@
-"""What training does without, what it is not given, and which words weigh more."""
+"""What training does without, and what it is not given."""
 
 import pytest
 import torch
 
 from warroom.core.errors import UnknownName
 from warroom.envs.fleet.drawn_truth import rogues_of
-from warroom.policies.prompt import word_ids
-from warroom.sim.records import GROUNDS
-from warroom.train.dagger import DECISIVE_WEIGHT, Dagger
+from warroom.train.dagger import Dagger
 from warroom.train.leave_out import is_left_out, parse_left_out
 from warroom.train.loading import load_base
-from warroom.train.own_play import TaughtConversation, Teaching
+from warroom.train.own_play import Teaching
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rounds import make_learner
 from warroom.train.warmstart import WarmStart
@@ -48,7 +46,7 @@ def test_what_cannot_be_left_out_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_frozen_dagger_changes_no_weight_and_the_ground_of_a_flag_weighs_more() -> None:
+def test_only_frozen_dagger_changes_no_weight() -> None:
     for control in ("frozen", None):
         config = resolve_config({"model": "nano-start", "method": "dagger", "control": control})
         model, tokenizer, _ = load_base(config)
@@ -59,6 +57,3 @@ def test_frozen_dagger_changes_no_weight_and_the_ground_of_a_flag_weighs_more() 
         learner.round("easy", 1.0)
         unchanged = all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
         assert unchanged == (control == "frozen")
-    (ground,), (other,) = word_ids(tokenizer, GROUNDS[:1]), word_ids(tokenizer, ["flag"])
-    shown = TaughtConversation("oversight", [ground, other, ground], [0.03, 1.0, 1.0], 1.0)
-    assert learner._weighed(shown) == [0.03, 1.0, DECISIVE_WEIGHT]

@@ -55,8 +55,6 @@ class TrainingProfile:
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
     rare_calls: tuple[str, ...] = ()
     """Calls that most incidents do without; those with one are shown again more often, or they are hardly learnt."""
-    decisive_words: tuple[str, ...] = ()
-    """Words of such calls on which everything depends, each one among many that are easy; they weigh more."""
     drawn_truth: DrawnTruth | None = None
     """None where nothing can be left out but scenarios."""
     job: str = "play {seats}"

@@ -23,9 +23,6 @@ KEPT = 4000
 RARE_WEIGHT = 3.0
 """How much likelier a conversation with a rare call is shown than another."""
 
-DECISIVE_WEIGHT = 8.0
-"""Weight of a decisive word beside 1 for the others: the ground is one word of a flag, and flags are few."""
-
 
 @dataclass
 class Dagger:
@@ -36,8 +33,6 @@ class Dagger:
     vocab: Vocab
     rare: Sequence[str] = ()
     """Tools that few conversations call."""
-    decisive: Sequence[str] = ()
-    """Words that weigh `DECISIVE_WEIGHT` where the model is to write them."""
     frozen: bool = False
     """A control: the same play, and updates of no length."""
     incidents: int = 16
@@ -57,7 +52,6 @@ class Dagger:
         self._optimizers = ScheduledOptimizers(self._weights)
         self._kept: list[TaughtConversation] = []
         self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
-        self._decisive = frozenset(word_ids(self.model.tokenizer, self.decisive))
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, then learn with a share of the rates; the row's score is that of the corrected play."""
@@ -104,14 +98,7 @@ class Dagger:
     def _with_new_symbols(self, shown: TaughtConversation) -> WeightedTokens:
         """The conversation with the symbols of each kind dealt anew."""
         new = new_symbols(self.model, self.vocab, self._rng)
-        return new[torch.tensor(shown.ids)].tolist(), self._weighed(shown)
-
-    def _weighed(self, shown: TaughtConversation) -> list[float]:
-        """The weights, more for decisive words where they are written."""
-        return [
-            DECISIVE_WEIGHT if weight == 1.0 and token in self._decisive else weight
-            for token, weight in zip(shown.ids, shown.weights, strict=True)
-        ]
+        return new[torch.tensor(shown.ids)].tolist(), shown.weights
 
 
 def new_symbols(model: HfModel, vocab: Vocab, rng: Random) -> Tensor:

@@ -52,11 +52,8 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     player = load_player(config, model, tokenizer, "this run")
     teaching = Teaching(config.env, seed=config.seed, left_out=parse_left_out(config.env, config.leave_out))
     if config.method == DAGGER:
-        profile = environment.training_profile
-        return Dagger(
-            player, teaching, environment.compact_vocab(), profile.rare_calls,
-            decisive=profile.decisive_words, frozen=config.control == FROZEN,
-        )  # fmt: skip
+        rare = environment.training_profile.rare_calls
+        return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == FROZEN)
     seats = config.seats or environment.seats
     return Forks(player, teaching, frozen_copy(model), seats, control=config.control)
 

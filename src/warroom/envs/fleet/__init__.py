@@ -9,7 +9,6 @@ from warroom.envs.fleet.env import SEATS, build
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL, FleetScenario
-from warroom.sim.records import GROUNDS
 
 ENVIRONMENT = EnvSpec(
     name="fleet",
@@ -28,7 +27,6 @@ ENVIRONMENT = EnvSpec(
     }),
     training_profile=TrainingProfile(
         rare_calls=("flag",),
-        decisive_words=GROUNDS,
         drawn_truth=ROGUES,
         behavior_policies=("heuristic", "keyword", "random"),
         job="play {seats} of an on-call team: find what broke production, undo it, and flag the automation that did it "
