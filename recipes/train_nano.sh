@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . recipes/common.sh
-out=${1:-runs/nano} seed=${2:-0} minutes=${MINUTES:-6}
+out=${1:-runs/nano} seed=${2:-0} minutes=${MINUTES:-38}
 if [ -n "$QUICK" ]; then minutes=0.05; fi
 
 warm_start "$out/warm" --seed "$seed"
