@@ -203,7 +203,7 @@ def repairs() -> str:
     rows = [f"{repair} ({WHY[repair]}): {'; '.join(ended_by[repair])}" for repair in WHY]
     return "\n".join([
         "Failures that no change made, by the repair that ends them. Declare the service that has the failure, without "
-        "a change:",
+        "a change. They too may harm some cohorts, versions, regions, classes or hosts alone:",
         *rows,
         f"{NOTHING}: {'; '.join(ended_by[NOTHING])}",
         f"A scale must reach at least {ENOUGH:g} times the usual replicas. All of them show in log lines that belong "

@@ -18,7 +18,7 @@ FAMILY = Family(
     old=OldValue(8, 30),
     size="rise",
     lever=Number("what a MB/s of the copy costs", "requests/s"),
-    formula=store_load("1 - capacity of the store / (load + rate of the copy x what a MB/s costs)", percent=False),
+    formula=store_load("1 - capacity of the store / (load + new rate of the copy x what a MB/s costs)", percent=False),
     idles=True,
     sliced=False,
     quotes=("queue", "jobs"),
