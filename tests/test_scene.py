@@ -98,7 +98,8 @@ def check_seats(*game: Any) -> int:
                 heard[seat] |= words_of([env.observe().render()])
         for seat in env.SEATS:
             scene = env.scene(seat)
-            surplus = said(scene) - STRUCTURE - heard[seat] - spoken.get(seat, set())
+            counted = {str(env.turn), str(env.turn + 1), str(env.budget)}  # a single turn is not numbered on its page
+            surplus = said(scene) - STRUCTURE - heard[seat] - spoken.get(seat, set()) - counted
             assert not surplus, (seat, env.turn, surplus)
             assert not any(node.mark for node in scene.nodes)
             count += len(said(scene))
