@@ -22,7 +22,9 @@ function download(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font", "opacity"] as const;
+const PAINTED = [
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor",
+] as const;
 
 /** A copy of the picture that keeps its colours without the style sheet. */
 function standaloneSvg(): { text: string; width: number; height: number } | null {
@@ -38,7 +40,6 @@ function standaloneSvg(): { text: string; width: number; height: number } | null
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
-  copy.setAttribute("font-family", "sans-serif");
   return { text: new XMLSerializer().serializeToString(copy), width, height };
 }
 
