@@ -3,9 +3,14 @@
 . recipes/installed.sh
 QUICK=${QUICK:-}  # QUICK=1 makes everything tiny: whether a recipe works, not what comes out
 
-# train FOLDER OPTIONS...
+# train FOLDER OPTIONS... ; by GRPO
 train() {
   run train "$@" ${QUICK:+--groups 2 --group-size 4 --rehearse 0 --min-calls 0 --min-entropy 0}
+}
+
+# train_rounds FOLDER OPTIONS... ; by DAgger or forks
+train_rounds() {
+  run train "$@" ${QUICK:+--rehearse 0}
 }
 
 # evaluate FOLDER OPTIONS... ; on the test split

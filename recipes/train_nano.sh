@@ -14,7 +14,7 @@ warm_start "$out/warm" --seed "$seed"
 short=(--warm-steps 140)
 if [ -n "$QUICK" ]; then short=(); fi
 warm_start "$out/start" --seed "$seed" ${short[@]+"${short[@]}"}
-train "$out/dagger" --model "$out/warm" --seed "$seed" --method dagger --minutes "$minutes"
+train_rounds "$out/dagger" --model "$out/warm" --seed "$seed" --method dagger --minutes "$minutes"
 
 ship "$out" "" dagger
 shipped_start "$out"

@@ -37,7 +37,7 @@ def test_what_cannot_be_left_out_is_refused() -> None:
     for text, said in (("ground=limit", "over_limit"), ("agent=x", "family"), ("family", "backup")):
         with pytest.raises(UnknownName, match=said):
             resolve_config({**model, "leave_out": text})
-    with pytest.raises(ValueError, match="needs --method"):
+    with pytest.raises(ValueError, match="does not read --leave-out"):
         resolve_config({"model": "nano-start", "leave_out": "family=backup"})
     with pytest.raises(ValueError, match="logs has none"):
         resolve_config({**model, "model": "nano", "env": "logs", "leave_out": "family=backup"})

@@ -73,6 +73,51 @@ def test_a_run_by_rounds_without_a_checkpoint_begins_anew(tmp_path: Path) -> Non
     assert rounds.rows == [] and StepLog(tmp_path).cut(9) == []
 
 
+def test_a_damaged_checkpoint_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
+    config = resolve_config({"model": "nano-start", "method": "dagger", "minutes": 1e-9})
+    StepLog(tmp_path).append({"step": 1, "score": 0.5})  # type: ignore[typeddict-item]
+    interrupts = Interrupts(print, "stopping")
+    rounds = Rounds(tmp_path, config, display=display(lambda line: None), interrupts=interrupts)
+    rounds.file.parent.mkdir()
+    model, tokenizer, _ = load_base(config)
+    learner = make_learner(config, model, tokenizer)
+    for damaged in (b"", b"no archive", b"PK\x03\x04 cut"):
+        rounds.file.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"rounds\.pt cannot be read.*--resume begins anew"):
+            rounds.train(learner, resume=True)
+    assert len(StepLog(tmp_path).cut(9)) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"method": "dagger", "temperature": 1.5}, "--method dagger does not read --temperature.*choose grpo"),
+        ({"method": "forks", "curriculum": "hard:3"}, "--method forks does not read --curriculum"),
+        ({"method": "dagger", "report_to": ("tensorboard",)}, "does not read --report-to"),
+        ({"minutes": 3.0}, "--method grpo does not read --minutes.*choose dagger or forks"),
+        ({"leave_out": ("family=backup",)}, "--method grpo does not read --leave-out"),
+    ],
+)
+def test_an_option_that_the_method_does_not_read_is_refused(values: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        resolve_config({"model": "nano-start", **values})
+
+
+def test_what_a_finished_run_says_of_itself_can_be_given_again() -> None:
+    for method in ("grpo", "dagger", "forks"):
+        config = resolve_config({"model": "nano-start", "method": method})
+        assert resolve_config(config.to_json()) == config
+
+
+def test_rounds_learn_at_the_rate_and_from_the_scenarios_that_are_given() -> None:
+    given = {"model": "nano-start", "method": "dagger", "learning_rate": 1e-4, "task": "cascade"}
+    config = resolve_config(given)
+    model, tokenizer, _ = load_base(config)
+    learner = make_learner(config, model, tokenizer)
+    assert isinstance(learner, Dagger) and learner.learning_rate == 1e-4
+    assert {env.scenario for env in learner.teaching.incidents("easy", 4)} == {"cascade"}
+
+
 def test_a_control_that_would_change_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="uses no reward to shuffle"):
         resolve_config({"model": "nano-start", "method": "dagger", "control": "shuffled-reward"})

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from command import refused, run
+from warroom.core.types import JsonObject
+from warroom.runs import Record, claim_folder, now
 from warroom.train.sweep import CellFolder, Compared, GridCell, compared, is_finished, read_sweep
 
 GRID = """
@@ -27,6 +29,16 @@ def written(folder: Path, text: str = GRID) -> Path:
     path = folder / "grid.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def finished(folder: Path, summary: JsonObject) -> None:
+    """A run folder that came to its end with this summary."""
+    folder.mkdir(parents=True)
+    record = Record(
+        kind="train", command="", config={}, split="train", seeds=[0], policies=[], planned=1, started=now()
+    )
+    with claim_folder(folder, record, resume=False):
+        (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
 
 
 def test_cells_are_all_combinations_and_bear_names_that_a_policy_may_bear(tmp_path: Path) -> None:
@@ -68,17 +80,26 @@ def test_an_error_in_any_cell_is_found_before_the_first_is_trained(tmp_path: Pat
 
 def test_cells_that_differ_in_the_seed_alone_are_averaged_and_the_best_comes_first(tmp_path: Path) -> None:
     scores = {(1e-4, 0): 0.1, (1e-4, 1): 0.3, (1e-3, 0): 0.5, (1e-3, 1): 0.4}
-    cells = {}
+    sweep, cells = read_sweep(written(tmp_path, GRID.partition("[eval]")[0])), {}
     for (rate, seed), score in scores.items():
         cell = GridCell({"learning_rate": rate, "seed": seed}, {})
         cells[tmp_path / cell.name] = cell
-        CellFolder(tmp_path / cell.name).train.mkdir(parents=True)
-        summary = CellFolder(tmp_path / cell.name).train / "summary.json"
-        summary.write_text(json.dumps({"by_tier": {"easy": {"last": score}}}), encoding="utf-8")
-    assert compared(cells) == [
+        finished(CellFolder(tmp_path / cell.name).train, {"by_tier": {"easy": {"last": score}}})
+    assert compared(sweep, cells) == [
         Compared({"learning_rate": 1e-3}, "easy", 2, pytest.approx(0.45), 0.4, 0.5),
         Compared({"learning_rate": 1e-4}, "easy", 2, pytest.approx(0.2), 0.1, 0.3),
     ]
+
+
+def test_a_training_score_never_stands_in_for_an_evaluation_that_failed(tmp_path: Path) -> None:
+    sweep = read_sweep(written(tmp_path))
+    trained, evaluated = sweep.cells[:2]
+    for cell in (trained, evaluated):
+        finished(CellFolder(tmp_path / cell.name).train, {"by_tier": {"easy": {"last": 0.9}}})
+    row = {"scenario": None, "tier": "easy", "score": {"mean": 0.1, "lo": 0.0, "hi": 0.2}}
+    finished(CellFolder(tmp_path / evaluated.name).eval, {"rows": [row]})
+    rows = compared(sweep, {tmp_path / cell.name: cell for cell in sweep.cells})
+    assert rows == [Compared({"learning_rate": 1e-4}, "easy", 1, 0.1, 0.0, 0.2)]
 
 
 @pytest.mark.thorough  # three minutes of processor time

@@ -13,9 +13,9 @@ import typer
 from rich.table import Table
 
 from warroom.cli.options import Json
-from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.cli.output import command_line, console, print_json, say
 from warroom.cli.train import configuration
-from warroom.core.signals import cause_of, exit_code
+from warroom.core.signals import cause_of, exit_code, signal_of
 from warroom.runs import write_text
 from warroom.train.sweep import CellFolder, Compared, GridCell, TrainingGrid, compared, read_sweep
 
@@ -48,7 +48,7 @@ def sweep_command(
         CellFolder(folder).prepare(cell)
         configuration({"config": CellFolder(folder).config})  # an error in any cell is found before the first is run
     failed = Running(sweep, cells, parallel).play(out)
-    rows = compared(cells)
+    rows = compared(sweep, cells)
     write_text(out / TABLE, _csv(rows, sweep))
     if json:
         print_json([row._asdict() for row in rows])
@@ -90,8 +90,7 @@ class Running:
                     self._go_on(cell, running, failed)
         except KeyboardInterrupt as stop:
             _stop(running, stop)
-            again = run_command_line(out, out, resume=False)
-            say(f"\nStopped; what is finished is kept. Go on with:\n  {again}", "yellow")
+            say(f"\nStopped; what is finished is kept. Go on with:\n  {command_line()}", "yellow")
             raise typer.Exit(exit_code(stop)) from None
         return failed
 
@@ -127,7 +126,7 @@ def _stop(running: Sequence[RunningCell], stop: KeyboardInterrupt) -> None:
     """Ask all commands to stop in good order, and wait for them; a second signal ends them at once."""
     say(f"\n{cause_of(stop)}: asking {len(running)} running cells to keep what they have; once more stops at once")
     for cell in running:
-        cell.process.send_signal(exit_code(stop) - 128)
+        cell.process.send_signal(signal_of(stop))
     try:
         for cell in running:
             cell.process.wait()
@@ -138,7 +137,7 @@ def _stop(running: Sequence[RunningCell], stop: KeyboardInterrupt) -> None:
 
 
 def _csv(rows: Sequence[Compared], sweep: TrainingGrid) -> str:
-    names = [name for name in sweep.grid if any(name in row.values for row in rows)]
+    names = sweep.compared
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["tier", *names, "seeds", "score", "lo", "hi"])
@@ -152,7 +151,7 @@ def _print(rows: Sequence[Compared], sweep: TrainingGrid, out: Path) -> None:
     what = "mean score of rollouts in the last steps, training split" if sweep.evaluation is None else "mean score"
     table = Table(title=f"{what}; in brackets the 95 % interval of one seed, or the range of several",
                   title_justify="left")  # fmt: skip
-    names = [name for name in sweep.grid if any(name in row.values for row in rows)]
+    names = sweep.compared
     for heading in ("tier", *names, "seeds", "score"):
         table.add_column(heading)
     for row in rows:

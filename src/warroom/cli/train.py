@@ -270,7 +270,8 @@ def _print_summary(summary: "TrainSummary", folder: Path) -> None:
     if summary["stopped"] != "finished":
         say(f"stopped: {summary['stopped']}", "yellow")
     share = summary["environment_share"]
-    screen.print(Text(f"weights of step {summary['weights_step']}; environment {share or 0:.1%} of the time"))
+    within = "" if share is None else f"; environment {share:.1%} of the time"
+    screen.print(Text(f"weights of step {summary['weights_step']}{within}"))
     for what, place in (("model and card", "model"), ("learning curve", "learning_curve.png")):
         screen.print(Text(f"{what}: {folder / place}"))
     screen.print(Text(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder / 'model'} --seeds 20"))

@@ -43,10 +43,14 @@ def interrupt_of(number: int) -> KeyboardInterrupt:
     return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
 
 
+def signal_of(stop: KeyboardInterrupt) -> int:
+    """The number of the signal that told the command to stop."""
+    return stop.number if isinstance(stop, Terminated) else next(iter(_received), signal.SIGINT)
+
+
 def exit_code(stop: KeyboardInterrupt) -> int:
     """The exit code of a command that was told to stop: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP."""
-    number = stop.number if isinstance(stop, Terminated) else next(iter(_received), signal.SIGINT)
-    return 128 + number
+    return 128 + signal_of(stop)
 
 
 def cause_of(stop: KeyboardInterrupt) -> str:

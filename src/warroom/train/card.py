@@ -229,6 +229,7 @@ def _training(summary: TrainSummary, rows: Sequence[Row]) -> str:
         ]
         lines.append(_cells([tier, str(found["steps"]), *figures]))
     share, total = summary["environment_share"], summary["seconds"].get("total", 0.0)
+    within = "" if share is None else f", of which the environment took {share:.1%}"
     kls = [value for row in rows if (value := row.get("kl")) is not None]
     divergence = (
         f" The divergence from the start ended at {kls[-1]:.3f} nats a token (most: {max(kls):.3f})." if kls else ""
@@ -237,7 +238,7 @@ def _training(summary: TrainSummary, rows: Sequence[Row]) -> str:
         "## Training\n\n![Learning curve](learning_curve.png)\n\nReward of a step: the mean score of its rollouts "
         "(0 the team that does nothing, 1 the oracle, on the same incident).\n\n"
         + "\n".join(lines)
-        + f"\n\n{total / 60:.1f} minutes of steps, of which the environment took {share or 0:.1%}.{divergence}"
+        + f"\n\n{total / 60:.1f} minutes of steps{within}.{divergence}"
     )
 
 

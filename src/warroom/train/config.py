@@ -27,6 +27,14 @@ CHECKPOINTS = "checkpoints"
 LOSSES = ("bnpo", "cispo", "dapo", "dr_grpo", "grpo", "sapo", "vespo")
 REPORTERS = ("clearml", "comet_ml", "mlflow", "neptune", "swanlab", "tensorboard", "trackio", "wandb")
 GRPO, DAGGER, FORKS = "grpo", "dagger", "forks"
+GRPO_ONLY = (
+    "teammates", "curriculum", "rogue_multiplier", "reward", "schedule", "optimizer", "temperature", "beta",
+    "loss_type", "scale_rewards", "entropy_coefficient", "confidence_steps", "group_size", "groups", "max_kl",
+    "min_entropy", "min_calls", "patience", "micro_batch", "vllm", "vllm_server", "save_every", "report_to",
+)  # fmt: skip
+"""Options that no other method reads."""
+ROUNDS_ONLY = ("leave_out", "minutes")
+"""Options that `grpo` does not read."""
 FROZEN, SHUFFLED = "frozen", "shuffled-reward"
 STARTS = {"warm": "nano", "trained": "nano-trained"}
 """What `--from` means for the nano."""
@@ -66,7 +74,7 @@ class TrainConfig(Options):
     )
     suite: str = option("full", "a suite of `warroom list`; held-out scenarios are never drawn", group=PLAY)
     task: str = option(
-        "all", "scenarios of the suite to train on, comma-separated, such as cascading_failure", group=PLAY
+        "all", "scenarios of the suite to train on, comma-separated, such as cascade,dns_outage", group=PLAY
     )
     leave_out: tuple[str, ...] = option(
         (), "do without rogues of a family or by a ground, comma-separated, such as family=backup or "
@@ -91,7 +99,7 @@ class TrainConfig(Options):
     )
     learning_rate: float = option(
         2e-5, "step size; at 5e-6 a 1.5B model did not move in 400 steps", above=0, group=LEARN,
-        default_help="2e-5 for an LLM, 3e-4 for nano",
+        default_help="2e-5 for an LLM, 3e-4 for nano; 1.5e-3 with dagger, 5e-4 with forks",
     )  # fmt: skip
     schedule: str = option(
         "constant", "schedule of the learning rate: constant, or linear, which falls to 0 over the run", group=LEARN,

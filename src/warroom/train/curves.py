@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
@@ -44,7 +44,6 @@ STYLE: "dict[RcKeyType, object]" = {
     "figure.facecolor": "white",
     "savefig.dpi": 130,
 }
-LAYOUT = (("rewards", "rewards"), ("terms", "seconds"), ("entropy", "kl"), ("calls", "teaching"))
 MOST_PHASES = 8
 """Phases that are still shaded; an adaptive curriculum has more, and gets a line per tier instead."""
 PARTS = {"generation": "#56B4E9", "environment": "#D55E00", "update": "#0072B2"}
@@ -57,19 +56,25 @@ def learning_curve(folder: Path) -> Path:
     """Draw `learning_curve.png` of a run folder from its `steps.jsonl`; a `ValueError` if no step was made."""
     rows = read_steps(folder)
     with plt.rc_context(STYLE):
+        layout = _layout(rows)
+        heights = [1.9, *[1.0] * (len(layout) - 1)]
         figure, axes = plt.subplot_mosaic(
-            [list(row) for row in LAYOUT],
-            figsize=(13, 15),
-            height_ratios=(1.9, 1, 1, 1),
-            layout="constrained",
+            layout, figsize=(13, 3.06 * sum(heights)), height_ratios=heights, layout="constrained"
         )
-        for name, draw in PANELS.items():
-            draw(axes[name], rows)
-            _frame(axes[name], rows)
+        for name, panel in axes.items():
+            PANELS[name](panel, rows)
+            _frame(panel, rows)
         figure.get_layout_engine().set(h_pad=0.12, w_pad=0.12)  # type: ignore[union-attr, call-arg]
         figure.savefig(folder / CURVE, metadata={"Software": None})
         plt.close(figure)
     return folder / CURVE
+
+
+def _layout(rows: Sequence[Row]) -> list[list[str]]:
+    """The rewards above, below them in pairs the panels of what this run measured; an odd last one has two places."""
+    below = [name for name in PANELS if name != "rewards" and any(row.get(MEASURED[name]) is not None for row in rows)]
+    pairs = [below[k : k + 2] for k in range(0, len(below), 2)]
+    return [["rewards"] * 2, *[pair if len(pair) == 2 else pair * 2 for pair in pairs]]
 
 
 def _frame(axes: Axes, rows: Sequence[Row]) -> None:
@@ -90,7 +95,8 @@ def rewards(axes: Axes, rows: Sequence[Row]) -> None:
     steps, values = _steps(rows), [row["reward"] for row in rows]
     spread = [row.get("reward_std") or 0.0 for row in rows]
     low, high = ([v + sign * s for v, s in zip(values, spread, strict=True)] for sign in (-1, 1))
-    axes.fill_between(steps, low, high, color=PALETTE[0], alpha=0.13, lw=0, label="± 1 sd over rollouts")
+    if any(spread):
+        axes.fill_between(steps, low, high, color=PALETTE[0], alpha=0.13, lw=0, label="± 1 sd over rollouts")
     axes.plot(steps, values, color=PALETTE[0], alpha=0.4, lw=1, label="mean of the step")
     axes.plot(steps, moving(values), color=PALETTE[0], lw=3, label="mean of 10 steps")
     axes.axhline(0, color=INK, lw=1, zorder=1)
@@ -161,14 +167,12 @@ def measure(axes: Axes, rows: Sequence[Row], *, name: Measure, color: str, title
 
 def seconds(axes: Axes, rows: Sequence[Row]) -> None:
     """Where the time of a step goes."""
-    steps = _steps(rows)
-    heights = [moving([row["seconds"].get(part) or 0.0 for row in rows]) for part in PARTS]
-    whole = sum(sum(row["seconds"].get(part) or 0.0 for part in PARTS) for row in rows)
-    names = [
-        f"{part} {sum(row['seconds'].get(part) or 0.0 for row in rows) / whole:.1%}" if whole else part
-        for part in PARTS
-    ]
-    axes.stackplot(steps, heights, colors=list(PARTS.values()), labels=names, alpha=0.85, lw=0)
+    spent = {part: [row["seconds"].get(part) or 0.0 for row in rows] for part in PARTS}
+    spent = {part: values for part, values in spent.items() if any(values)}
+    whole = sum(map(sum, spent.values()))
+    names = [f"{part} {sum(values) / whole:.1%}" for part, values in spent.items()]
+    heights, colors = [moving(values) for values in spent.values()], [PARTS[part] for part in spent]
+    axes.stackplot(_steps(rows), heights, colors=colors, labels=names, alpha=0.85, lw=0)
     top = max(map(sum, zip(*heights, strict=True)))
     axes.set_ylim(0, 1.35 * top if top else 1)
     axes.set_title("Seconds a step" + _averaged(rows))
@@ -178,22 +182,24 @@ def seconds(axes: Axes, rows: Sequence[Row]) -> None:
 PANELS: Mapping[str, Draw] = {
     "rewards": rewards,
     "terms": terms,
-    "teaching": teaching,
-    "kl": partial(measure, name="kl", color=PALETTE[1], title="KL divergence from the start, nats a token"),
-    "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
-    "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
     "seconds": seconds,
+    "loss": partial(measure, name="loss", color=PALETTE[1], title="Loss"),
+    "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
+    "kl": partial(measure, name="kl", color=PALETTE[1], title="KL divergence from the start, nats a token"),
+    "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
+    "teaching": teaching,
 }
-"""Every panel by its place in the layout."""
+"""Every panel, in the order in which they are laid out."""
+MEASURED: Mapping[str, Literal["terms", "seconds"] | Measure] = {
+    "terms": "terms", "seconds": "seconds", "loss": "loss", "entropy": "entropy", "kl": "kl",
+    "calls": "calls_per_rollout", "teaching": "zero_variance_groups",
+}  # fmt: skip
+"""What a row must hold for a panel to be drawn."""
 
 
 def _line(axes: Axes, rows: Sequence[Row], name: Measure, color: str) -> None:
-    """A measure by step, faint, with its moving mean; says so where it was not taken."""
+    """A measure by step, faint, with its moving mean."""
     own = [(row["step"], value) for row in rows if (value := row.get(name)) is not None]
-    if not own:
-        axes.text(0.5, 0.5, "not measured in this run", transform=axes.transAxes, ha="center", color=SOFT)
-        axes.set_yticks([])
-        return
     steps, values = [step for step, _ in own], [value for _, value in own]
     axes.plot(steps, values, color=color, alpha=0.35, lw=1)
     axes.plot(steps, moving(values), color=color, lw=2.2)

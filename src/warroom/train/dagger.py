@@ -14,6 +14,7 @@ from torch import Tensor
 from warroom.core.renderer import Vocab
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
+from warroom.train.optimizers import rates_of
 from warroom.train.own_play import TaughtConversation, Teaching
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_loss
@@ -41,8 +42,8 @@ class Dagger:
     """Updates of a round."""
     conversations: int = 40
     """Conversations of an update."""
-    rates: tuple[float, float] = (6e-3, 1.5e-3)
-    """Of Muon and of AdamW, at the beginning."""
+    learning_rate: float = 1.5e-3
+    """Of AdamW, at the beginning."""
     agreed: list[float] = field(default_factory=list, init=False)
     """By round: the share of the model's messages that the expert would have written."""
 
@@ -87,7 +88,7 @@ class Dagger:
         chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]
         shown = self._rng.choices(self._kept, chances, k=self.conversations)
         loss = rows_loss(self._weights, [self._with_new_symbols(one) for one in shown])
-        self._optimizers.update(self.rates, share)
+        self._optimizers.update(rates_of(self.learning_rate), share)
         return loss
 
     def _is_rare(self, shown: TaughtConversation) -> bool:

@@ -9,8 +9,9 @@ is held to its start by the divergence from it. Seats take turns, so that each l
 import time
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from random import Random
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
@@ -27,9 +28,13 @@ from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.config import FROZEN, SHUFFLED
+from warroom.train.optimizers import rates_of
 from warroom.train.own_play import Correctable, Teaching, call_tokens
 from warroom.train.steps import Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
+
+KEPT = 600
+"""Forks that are kept to be shown again; older ones were played on by a team that is no more."""
 
 
 class OpenIncident(NamedTuple):
@@ -48,7 +53,8 @@ class OpenIncident(NamedTuple):
         return deepcopy(self, {id(thing): thing for thing in shared})
 
 
-class ForkedAct(NamedTuple):
+@dataclass(frozen=True)
+class ForkedAct:
     """A way to go on from a fork."""
 
     ids: list[int]
@@ -57,7 +63,8 @@ class ForkedAct(NamedTuple):
     """Of the team that went on by it."""
 
 
-class Fork(NamedTuple):
+@dataclass(frozen=True)
+class Fork:
     """A state, and what came of each candidate."""
 
     seat: str
@@ -97,15 +104,20 @@ class Forks:
     """Difference in score by which a call becomes e times likelier."""
     hold: float = 0.1
     """Weight of the divergence from the start."""
-    steps: int = 2
+    steps: int = 6
     """Updates of a round."""
-    rates: tuple[float, float] = (2e-3, 5e-4)
+    shown: int = 20
+    """Forks of an update, drawn from all that are kept: playing one takes twenty times as long as learning from it."""
+    learning_rate: float = 5e-4
+    """Of AdamW, at the beginning."""
     rounds: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._weights = self.model.checkpoint.model
         self._optimizers = ScheduledOptimizers(self._weights)
         self._rng = Random(self.teaching.seed)
+        self._kept: list[Fork] = []
+        """Those in which it matters what is chosen."""
 
     def round(self, tier: str, share: float) -> Row:
         """Play in a tier, fork, learn with a share of the rates; the row's score is that of the team's greedy play."""
@@ -118,17 +130,18 @@ class Forks:
         telling = [fork for fork in found if fork.tells]
         if self.control == SHUFFLED:
             telling = [self._shuffled(fork) for fork in telling]
+        self._kept = [*self._kept, *telling][-KEPT:]
         self._weights.train()
         ended = time.process_time()
-        losses = [self._step(telling, share) for _ in range(self.steps)] if telling else [0.0]
+        losses = [self._step(share) for _ in range(self.steps if self._kept else 0)] or [0.0]
         scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
-        return {**round_row(tier, scores, {seat: len(found)}, losses[-1], spent), "telling": len(telling)}
+        return {**round_row(tier, scores, {seat: len(found)}, fmean(losses), spent), "telling": len(telling)}
 
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""
         return {
             **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
-            "rounds": self.rounds,
+            "rounds": self.rounds, "kept": [asdict(fork) for fork in self._kept],
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -136,6 +149,9 @@ class Forks:
         self._optimizers.restore(state)
         self._rng.setstate(state["rng"])
         self.teaching.played, self.rounds = state["played"], state["rounds"]
+        self._kept = [
+            Fork(one["seat"], one["ids"], [ForkedAct(**act) for act in one["candidates"]]) for one in state["kept"]
+        ]
 
     # -- play -------------------------------------------------------------------------------------------
 
@@ -206,17 +222,17 @@ class Forks:
         scores = [candidate.score for candidate in fork.candidates]
         self._rng.shuffle(scores)
         pairs = zip(fork.candidates, scores, strict=True)
-        return fork._replace(candidates=[ForkedAct(candidate.ids, score) for candidate, score in pairs])
+        return replace(fork, candidates=[ForkedAct(candidate.ids, score) for candidate, score in pairs])
 
     # -- learning ---------------------------------------------------------------------------------------
 
-    def _step(self, forks: Sequence[Fork], share: float) -> float:
+    def _step(self, share: float) -> float:
         total = 0.0
-        for fork in forks:
-            loss = fork_loss(self._weights, self.start, fork, self.temperature, self.hold) / len(forks)
+        for fork in self._rng.choices(self._kept, k=self.shown):
+            loss = fork_loss(self._weights, self.start, fork, self.temperature, self.hold) / self.shown
             torch.autograd.backward(loss)
             total += loss.item()
-        self._optimizers.update(self.rates, 0.0 if self.control == FROZEN else share)
+        self._optimizers.update(rates_of(self.learning_rate), 0.0 if self.control == FROZEN else share)
         return total
 
 

@@ -12,6 +12,11 @@ BETAS = (0.9, 0.98)
 WEIGHT_DECAY = 0.01
 
 
+def rates_of(learning_rate: float) -> tuple[float, float]:
+    """Muon's learning rate beside AdamW's: the two that suited imitation are four to one."""
+    return 4 * learning_rate, learning_rate
+
+
 def parts_of(model: torch.nn.Module, rates: tuple[float, float]) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
     """Muon for the matrices inside the layers and AdamW for the rest, with these learning rates (Muon's, AdamW's)."""
     matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]

@@ -134,6 +134,10 @@ class Teaching:
     corrected: float = 0.5
     reading: float = 0.03
     seed: int = 0
+    scenarios: Sequence[str] = ()
+    """Those that are drawn from; by default the full suite's that may be trained on."""
+    options: Options | None = None
+    """What incidents are built from besides; by default what the compact rendering needs."""
     left_out: Sequence[LeftOut] = ()
     played: int = field(default=0, init=False)
     """Incidents that were drawn so far."""
@@ -144,8 +148,8 @@ class Teaching:
         return list(islice((env for env in drawn if not is_left_out(env, self.left_out)), count))
 
     def _specs(self, tier: str) -> Iterator[EpisodeSpec]:
-        scenarios = for_training(suite(self.env, "full"))
-        options: Options = env_spec(self.env).options.parse(env_spec(self.env).compact_options)
+        scenarios = self.scenarios or for_training(suite(self.env, "full"))
+        options = self.options or env_spec(self.env).options.parse(env_spec(self.env).compact_options)
         while True:
             rng = stream(self.seed, "own play", self.played)
             seed = seed_of(Split.TRAIN, (self.seed + 1) * 20_000_000 + self.played)

@@ -13,7 +13,17 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
-from warroom.train.config import COMPACT, DAGGER, GRPO, SHUFFLED, SNAPSHOT, TrainConfig
+from warroom.train.config import (
+    COMPACT,
+    DAGGER,
+    FORKS,
+    GRPO,
+    GRPO_ONLY,
+    ROUNDS_ONLY,
+    SHUFFLED,
+    SNAPSHOT,
+    TrainConfig,
+)  # fmt: skip
 from warroom.train.curriculum import Curriculum, rescaled_curriculum
 from warroom.train.leave_out import parse_left_out
 
@@ -23,6 +33,8 @@ NANO: Mapping[str, object] = {
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
 LLM: Mapping[str, object] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
+BY_METHOD: Mapping[object, Mapping[str, object]] = {DAGGER: {"learning_rate": 1.5e-3}, FORKS: {"learning_rate": 5e-4}}
+"""What suits a method, whatever the model."""
 
 
 def resolve_config(
@@ -38,7 +50,9 @@ def resolve_config(
     if "model" not in values:
         raise ValueError("no model is named: add --model, such as --model nano")
     model = weights_name(str(values.get("env", DEFAULT_ENV)), str(values["model"]))
-    config = TrainConfig.parse({**defaults(model), **values, "model": model})
+    suits = {**defaults(model), **BY_METHOD.get(values.get("method"), {}), "model": model}
+    config = TrainConfig.parse({**suits, **values, "model": model})
+    _check_method(config, values, TrainConfig.parse(suits))
     if episodes is not None:
         config = replace(config, curriculum=_with_episodes(config, episodes))
     config = replace(config, options=_options(config, options or {}))
@@ -97,8 +111,6 @@ def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
     _check_play(config)
     parse_left_out(config.env, config.leave_out)
-    if config.leave_out and config.method == GRPO:
-        raise ValueError("--leave-out needs --method dagger or forks: grpo draws from all scenarios that --task names")
     if config.method == DAGGER and config.seats:
         raise ValueError("--method dagger teaches all seats together: leave --seats out, or choose forks or grpo")
     if config.method == DAGGER and config.control == SHUFFLED:
@@ -115,6 +127,15 @@ def check(config: TrainConfig) -> None:
             f"--micro-batch must divide the {total} rollouts of a step ({config.groups} groups of "
             f"{config.group_size}), got {config.micro_batch}"
         )
+
+
+def _check_method(config: TrainConfig, given: Mapping[str, object], unsaid: TrainConfig) -> None:
+    """Refuse an option that the method does not read, unless it says what holds anyway, as in a run's own file."""
+    for name in ROUNDS_ONLY if config.method == GRPO else GRPO_ONLY:
+        if name in given and getattr(config, name) != getattr(unsaid, name):
+            readers = f"{DAGGER} or {FORKS}" if config.method == GRPO else GRPO
+            flag = TrainConfig.declared()[name].flag
+            raise ValueError(f"--method {config.method} does not read {flag}: leave it out, or choose {readers}")
 
 
 def _check_play(config: TrainConfig) -> None:

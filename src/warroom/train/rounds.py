@@ -7,16 +7,19 @@ end when their minutes of processor time are used up.
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Protocol
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from warroom.core.errors import first_line
 from warroom.core.scenario import TIERS
 from warroom.core.signals import Interrupts
 from warroom.envs import environments
 from warroom.train.callbacks import FINISHED, Display
 from warroom.train.config import CHECKPOINTS, DAGGER, FROZEN, TrainConfig
+from warroom.train.curriculum import Curriculum
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
@@ -50,12 +53,17 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     if environment.compact_vocab is None or config.renderer != "compact":
         raise ValueError(f"--method {config.method} trains models in the compact rendering; got {config.renderer}")
     player = load_player(config, model, tokenizer, "this run")
-    teaching = Teaching(config.env, seed=config.seed, left_out=parse_left_out(config.env, config.leave_out))
+    teaching = Teaching(
+        config.env, seed=config.seed, scenarios=Curriculum(config).scenarios, options=config.options,
+        left_out=parse_left_out(config.env, config.leave_out),
+    )  # fmt: skip
     if config.method == DAGGER:
         rare = environment.training_profile.rare_calls
-        return Dagger(player, teaching, environment.compact_vocab(), rare, frozen=config.control == FROZEN)
+        vocab, frozen = environment.compact_vocab(), config.control == FROZEN
+        return Dagger(player, teaching, vocab, rare, frozen=frozen, learning_rate=config.learning_rate)
     seats = config.seats or environment.seats
-    return Forks(player, teaching, frozen_copy(model), seats, control=config.control)
+    start = frozen_copy(model)
+    return Forks(player, teaching, start, seats, control=config.control, learning_rate=config.learning_rate)
 
 
 class Rounds:
@@ -97,8 +105,13 @@ class Rounds:
         if not self.file.is_file():
             self.rows = self.log.cut(0)
             return 0.0
-        state = torch.load(self.file, weights_only=True)
-        learner.restore(state)
+        try:
+            state = torch.load(self.file, weights_only=True)
+            learner.restore(state)
+        except (OSError, EOFError, KeyError, RuntimeError, ValueError, UnpicklingError) as error:
+            raise ValueError(
+                f"{self.file} cannot be read: {first_line(error)}; remove it, and --resume begins anew"
+            ) from error
         self.rows = self.log.cut(state["round"])
         return float(state["used"])
 
@@ -107,5 +120,5 @@ class Rounds:
         return {"stopped": FINISHED, "best_step": None, **summarise(self.rows)}
 
     def checkpoint(self, step: int) -> Path:
-        """A run by rounds keeps the last one alone, for itself."""
+        """There are none: only the state of the last round is kept, to resume from."""
         raise ValueError(f"no weights of round {step}: a run by rounds keeps those of its end")

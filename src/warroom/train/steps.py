@@ -132,7 +132,7 @@ def round_row(
     score = sum(scores) / len(scores)
     return {
         "step": 0, "tier": tier, "reward": score, "score": score, "by_tier": {tier: score}, "seats": dict(seats),
-        "loss": loss, "seconds": {"generation": spent[0], "environment": 0.0, "update": spent[1]},
+        "loss": loss, "seconds": {"generation": spent[0], "update": spent[1]},
     }  # fmt: skip
 
 
@@ -227,7 +227,9 @@ def summarise(rows: Sequence[Row]) -> StepSummary:
         "reward": {"first": rewards["first"], "last": rewards["last"]},
         "by_tier": {tier: _spread(values) for tier, values in tier_rewards(rows).items()},
         "seconds": {part: round(seconds, 3) for part, seconds in total.items()},
-        "environment_share": total["environment"] / total["total"] if total.get("total") else None,
+        "environment_share": total["environment"] / total["total"]
+        if total.get("total") and "environment" in total
+        else None,
     }
 
 

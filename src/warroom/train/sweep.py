@@ -6,7 +6,7 @@ A file says what all cells share, what they differ in, and how each is evaluated
     model = "nano-start"
     method = "dagger"
     [grid]                       # every combination is a cell
-    learning_rate = [1e-4, 3e-4]
+    minutes = [3, 6]
     seed = [0, 1, 2]
     [eval]                       # options of `warroom eval`; without this table only training is compared
     tiers = "easy,hard"
@@ -50,6 +50,11 @@ class TrainingGrid(NamedTuple):
         """Every combination, the last value of the grid moving fastest."""
         combined = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         return [GridCell(values, {**self.shared, **values}) for values in combined]
+
+    @property
+    def compared(self) -> list[str]:
+        """The names of what is compared: those of the grid, the seed apart."""
+        return [name for name in self.grid if name != SEED]
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def _table(found: Mapping[str, object], name: str, path: Path) -> JsonObject:
 
 def _checked(sweep: TrainingGrid, path: Path) -> TrainingGrid:
     if not sweep.grid:
-        raise ValueError(f"{path} has no [grid]: a table of lists, such as `learning_rate = [1e-4, 3e-4]`")
+        raise ValueError(f"{path} has no [grid]: a table of lists, such as `learning_rate = [5e-4, 1.5e-3]`")
     names = [cell.name for cell in sweep.cells]
     if len(names) > MOST_CELLS:
         raise ValueError(f"{path} has {len(names):,} cells, at most {MOST_CELLS:,} are allowed; try fewer values")
@@ -193,15 +198,17 @@ class CellScore(NamedTuple):
     hi: float | None
 
 
-def scores(place: CellFolder) -> list[CellScore]:
-    """Evaluated scores by tier; without an evaluation the last training scores, which have no interval."""
-    if is_finished(place.eval):
-        rows = [row for row in _summary(place.eval)["rows"] if row["scenario"] is None]
-        return [CellScore(row["tier"], row["score"]["mean"], row["score"]["lo"], row["score"]["hi"]) for row in rows]
-    if not (place.train / SUMMARY).is_file():
+def scores(place: CellFolder, *, evaluated: bool) -> list[CellScore]:
+    """Scores by tier of a finished evaluation, or else those of the last steps of training, which have no interval.
+
+    Nothing where what is asked for is not finished: a training score never stands in for an evaluated one.
+    """
+    if not is_finished(place.eval if evaluated else place.train):
         return []
-    tiers = _summary(place.train)["by_tier"]
-    return [CellScore(tier, row["last"], None, None) for tier, row in tiers.items()]
+    if not evaluated:
+        return [CellScore(tier, row["last"], None, None) for tier, row in _summary(place.train)["by_tier"].items()]
+    rows = [row for row in _summary(place.eval)["rows"] if row["scenario"] is None]
+    return [CellScore(row["tier"], row["score"]["mean"], row["score"]["lo"], row["score"]["hi"]) for row in rows]
 
 
 def _summary(folder: Path) -> JsonObject:
@@ -222,14 +229,14 @@ class Compared(NamedTuple):
     hi: float | None
 
 
-def compared(cells: Mapping[Path, GridCell]) -> list[Compared]:
-    """The table of a sweep, the best configuration of each tier first."""
+def compared(sweep: TrainingGrid, cells: Mapping[Path, GridCell]) -> list[Compared]:
+    """The table of a sweep, the best configuration of each tier first; without cells that did not finish."""
     by_row: dict[tuple[str, str], list[CellScore]] = {}
     values: dict[str, JsonObject] = {}
     for folder, cell in cells.items():
-        rest = {name: value for name, value in cell.values.items() if name != SEED}
+        rest = {name: cell.values[name] for name in sweep.compared}
         values[str(rest)] = rest
-        for score in scores(CellFolder(folder)):
+        for score in scores(CellFolder(folder), evaluated=sweep.evaluation is not None):
             by_row.setdefault((score.tier, str(rest)), []).append(score)
     rows = [_over_seeds(values[key], tier, found) for (tier, key), found in by_row.items()]
     tiers = list(dict.fromkeys([row.tier for row in rows]))

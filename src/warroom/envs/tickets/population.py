@@ -12,6 +12,8 @@ from warroom.envs.tickets.records import Asset, Contract, Person, Product, Regis
 from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
 
 PEOPLE, SITES_OF_ONE = 16, 4
+RENEWAL_IN = (3, 60)
+"""Days until a contract is renewed: not so many that nobody would wait for it."""
 NEAR_SHARE, NEAREST = 0.6, 3
 """Share of releases that are among so many nearest to a bound."""
 
@@ -53,7 +55,7 @@ def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope
     bought = draw_day(rng, bounds.get("bought"))
     contract = Contract(
         f"CT-{rng.randrange(10000, 99999)}", product, _option(rng, TIERS, bounds.get("tier")),
-        today + timedelta(days=rng.randrange(3, 200)),
+        today + timedelta(days=rng.randrange(*RENEWAL_IN)),
     )  # fmt: skip
     numbers = {name: int(str(_option(rng, values, bounds.get(name)))) for name, values in domain.counts.items()}
     numbers |= {name: rng.choice(values) for name, values in domain.amounts.items()}

@@ -21,8 +21,8 @@ from warroom.envs.tickets.rules import (
 
 CAPS = (Fraction(1, 4), Fraction(1, 3), Fraction(3, 8), Fraction(1, 2))
 """Shares that a bound may be of an amount."""
-ASK_SHARE, WAIT_SHARE = 0.25, 0.2
-"""Shares of procedures that begin with an approval, and with a day before which nothing may be done."""
+ASK_SHARE = 0.25
+"""Share of procedures that begin with an approval, beside those whose table says so."""
 TRIES = 4
 """Further draws of a step that a sibling has as well."""
 FIRST_DAY, LAST_DAY = date(2021, 1, 1), date(2025, 12, 31)
@@ -35,8 +35,8 @@ def draw_steps(
     """A procedure that shares as few steps as possible with its siblings."""
     taken = {step for steps in siblings for step in steps}
     drawn = tuple([_draw_other(rng, template, taken) for template in templates])
-    has = {template.kind for template in templates}
-    return (*(_conditions_first(rng) if extras and not has & {"ask", "wait"} else ()), *drawn)
+    asks = extras and not {"ask", "wait"} & {template.kind for template in templates} and rng.random() < ASK_SHARE
+    return (_approval(rng), *drawn) if asks else drawn
 
 
 def _draw_other(rng: Random, template: StepTemplate, taken: set[ProcedureStep]) -> ProcedureStep:
@@ -47,16 +47,6 @@ def _draw_other(rng: Random, template: StepTemplate, taken: set[ProcedureStep]) 
             break
         drawn = draw_step(rng, template)
     return drawn
-
-
-def _conditions_first(rng: Random) -> tuple[ProcedureStep, ...]:
-    """An approval, or a day to wait for, which some procedures begin with."""
-    out = []
-    if rng.random() < ASK_SHARE:
-        out.append(_approval(rng))
-    if rng.random() < WAIT_SHARE:
-        out.append(_waiting(rng))
-    return tuple(out)
 
 
 def _approval(rng: Random) -> ProcedureStep:

@@ -11,24 +11,24 @@ from warroom.sim.wording.forms import SPLITS, form
 from warroom.sim.wording.template import ValueForm
 
 ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "add": ("add", "create", "set up", "insert"),
+    "add": ("add", "add", "add", "create", "set up", "insert"),
     "clear": ("clear", "purge", "clear out", "empty", "flush", "wipe"),
     "close": ("close", "close", "close", "shut"),
-    "copy": ("copy", "duplicate", "make a copy of"),
-    "disconnect": ("disconnect", "detach", "disconnect", "unplug"),
+    "copy": ("copy", "duplicate", "copy", "make a copy of"),
+    "disconnect": ("disconnect", "disconnect", "disconnect", "detach", "unplug"),
     "export": ("export", "save", "export"),
     "install": ("install", "deploy", "install"),
-    "move": ("move", "transfer", "relocate"),
+    "move": ("move", "move", "move", "transfer", "relocate"),
     "pause": ("pause", "suspend", "halt"),
     "reconnect": ("reconnect", "reattach", "reconnect", "plug in again"),
-    "remove": ("remove", "delete", "get rid of", "uninstall", "take out"),
-    "renew": ("renew", "refresh", "reissue"),
-    "replace": ("replace", "replace", "swap out", "exchange", "swap"),
-    "reset": ("reset", "reinitialise", "reset", "zero", "reinitialize"),
-    "restart": ("restart", "relaunch", "restart", "reboot", "power-cycle"),
-    "restore": ("restore", "restore", "bring back", "recover"),
+    "remove": ("remove", "delete", "remove", "get rid of", "uninstall", "take out"),
+    "renew": ("renew", "renew", "renew", "refresh", "reissue"),
+    "replace": ("replace", "replace", "replace", "exchange", "swap out", "swap"),
+    "reset": ("reset", "reset", "reset", "reinitialise", "zero", "reinitialize"),
+    "restart": ("restart", "restart", "restart", "relaunch", "reboot", "power-cycle"),
+    "restore": ("restore", "restore", "restore", "bring back", "recover"),
     "resume": ("resume", "continue", "resume", "unpause"),
-    "rotate": ("rotate", "cycle", "roll over"),
+    "rotate": ("rotate", "rotate", "rotate", "cycle", "roll over"),
     "unlock": ("unlock", "unblock", "release"),
     "update": ("update", "update", "update", "upgrade", "bring up to date"),
     "verify": ("verify", "confirm", "check"),
@@ -44,9 +44,9 @@ ROLES: Mapping[str, Mapping[str, str]] = {
              "lead": "the person in charge of the site"},
 }  # fmt: skip
 EVENTS: Mapping[str, Mapping[str, str]] = {
-    "train": {"renewal": "the renewal of the contract", "bought": "the date of purchase"},
-    "dev": {"renewal": "the contract renewal date", "bought": "the purchase"},
-    "test": {"renewal": "the contract renewal", "bought": "the day of purchase"},
+    "train": {"renewal": "the renewal of the contract"},
+    "dev": {"renewal": "the contract renewal date"},
+    "test": {"renewal": "the contract renewal"},
 }
 _MONTHS = ("January February March April May June July August September October November December").split()
 _ONES = dict(enumerate("zero one two three four five six seven eight nine ten".split()))
