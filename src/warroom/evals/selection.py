@@ -13,6 +13,7 @@ from warroom.envs import env_spec, make, scenario_id, suite
 from warroom.envs.logs import recorded
 from warroom.envs.tickets import imported
 from warroom.evals.plan import Plan, applicable_scenarios
+from warroom.policies import hf
 from warroom.policies.user import PolicySource
 from warroom.runs.matrix import Shard
 
@@ -117,7 +118,8 @@ def _usual_seeds(given: Mapping[str, object]) -> int:
 def _check_incidents(plan: Plan) -> None:
     """Build the first incident and the one of the highest seed, before a folder is made.
 
-    Options from which none can be built are refused by then, and seeds beyond the last incident of a folder.
+    Options from which none can be built are refused by then, seeds beyond the last incident of a folder, and models
+    that cannot read such incidents.
     """
     matrix = plan.matrix()
     for one in dict.fromkeys((matrix[0], max(matrix, key=lambda key: key.spec.seed))):
@@ -126,3 +128,6 @@ def _check_incidents(plan: Plan) -> None:
         except ValueError as error:
             error.add_note(f"while {one.policy} played {one.spec}")
             raise
+    for policy_set in plan.policy_sets().values():
+        for model in filter(hf.is_model, policy_set.models.values()):
+            hf.check_readable(make(matrix[0].spec), model)

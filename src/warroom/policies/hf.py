@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from warroom.core.env import Env
 from warroom.core.late import LateModule
 from warroom.core.policy import Policy
 from warroom.core.types import Brief
@@ -67,6 +68,15 @@ def check_ships(env: str, name: str) -> None:
     if not name.startswith(PREFIX) and not (WEIGHTS / weights_name(env, base)).is_dir():
         there = ", ".join(shipped(env)) or "none"
         raise ValueError(f"no {base} ships for {env} (these do: {there}); a model of yours plays as {PREFIX}FOLDER")
+
+
+def check_readable(env: Env, name: str) -> None:
+    """Refuse a model whose own rendering cannot show this incident; reads its manifest alone."""
+    renderer = read_manifest(Path(parse_model_name(name).path)).get("renderer")
+    make_renderer = environments()[env.name].renderers.get(str(renderer))
+    if make_renderer is not None:
+        for seat in env.SEATS:
+            make_renderer(env.brief(seat))
 
 
 @cache

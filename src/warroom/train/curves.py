@@ -59,7 +59,10 @@ def learning_curve(folder: Path) -> Path:
         layout = _layout(rows)
         heights = [1.9, *[1.0] * (len(layout) - 1)]
         figure, axes = plt.subplot_mosaic(
-            layout, figsize=(13, 3.06 * sum(heights)), height_ratios=heights, layout="constrained"
+            [list(row) for row in layout],
+            figsize=(13, 3.06 * sum(heights)),
+            height_ratios=heights,
+            layout="constrained",
         )
         for name, panel in axes.items():
             PANELS[name](panel, rows)

@@ -128,7 +128,7 @@ export interface Excerpt {
 
 const AROUND = 60;
 
-/** The first place in the turns where a word begins with one of the terms; the rarest terms, the longest, come first. */
+/** The first place in the turns where a word begins with one of the terms; the longest terms come first. */
 export function excerptOf(turns: readonly Turn[], terms: readonly string[]): Excerpt | null {
   for (const term of terms.toSorted((a, b) => b.length - a.length)) {
     for (const turn of turns) {

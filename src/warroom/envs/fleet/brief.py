@@ -149,7 +149,7 @@ def rules(difficulty: Difficulty) -> str:
         f"{_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of the requests at the first service of "
         "the map fail or are late: metrics and traces tell), no cause is at work, and no controller brings one back: "
         "those of agents make their changes again after a while, until the agent is suspended or the service is "
-        "frozen. People in this incident still repair a frozen service. To freeze "
+        "frozen. A frozen service can still be repaired by hand. To freeze "
         "a service whose own change is not a cause is a wrong act."
     )
     sight = (

@@ -166,10 +166,11 @@ class LogsPage:
         now, paged = minute_text(self.second // 60), minute_text(self.paged // 60)
         users = f"requests of users in the last minute: {self.users.render()}"
         head = f"{now} · turn {self.turn} of {self.budget} · paged {paged} · {users}"
-        parts = [head, self.reply.render() if self.reply is not None else self.answer]
-        if len([part for part in parts if part]) > 1 and self.lines:
+        said = self.reply.render() if self.reply is not None else self.answer
+        parts = [head, said] if said else [head]
+        if said and self.lines:
             parts.append("from the last minute, any service:")
-        return "\n".join([part for part in parts if part] + [shown.line.render() for shown in self.lines])
+        return "\n".join(parts + [shown.line.render() for shown in self.lines])
 
 
 class ServiceEntry(NamedTuple):
