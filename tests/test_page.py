@@ -1,23 +1,33 @@
 """The page in a real browser: watched, played and analysed, on the live server and as a file without any network."""
 
+import base64
 import json
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import pytest
 
 pytest.importorskip("uvicorn")
 
+import jsonschema_rs
+
 from browser import launched, needs_page, new_page
 from command import printed
+from hosts import hosting, incident
 from live import listening, running
+from warroom.cli.joining import seat_for_page
+from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec
-from warroom.view.live.game import Setup
+from warroom.view.contract_types import json_schema
+from warroom.view.live.game import Game, Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
+from warroom.view.live.messages import Phase
 from warroom.view.live.seating import AllowedPolicies
 from warroom.view.live.server import LiveSite, application
 from warroom.view.run_data import RunData
@@ -28,6 +38,8 @@ if TYPE_CHECKING:
 PATIENCE = 60_000
 """Milliseconds that a busy machine may take for anything."""
 SIZES = {"phone": (390, 844), "tablet": (900, 1000), "desk": (1440, 900)}
+PAPER = (718, 1047)
+"""A4 within its margins, in pixels of the style sheet."""
 AXE = Path(__file__).parent.parent / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 SEATS = {env: spec.seats for env, spec in environments().items()}
 
@@ -44,7 +56,7 @@ class Server:
     def up(self) -> Iterator[None]:
         """Serve; a second time with nothing in memory."""
         self.games = Games(Journal(self.folder), AllowedPolicies())
-        with running(application(LiveSite(self.games, self.run)), listening(self.port)) as self.url:
+        with running(application(LiveSite(self.games, self.run, seat_for_page)), listening(self.port)) as self.url:
             self.port = int(self.url.rpartition(":")[2])
             yield
 
@@ -154,6 +166,118 @@ def test_search_finds_what_was_said_and_comparison_shows_where_two_policies_part
 
 
 @pytest.mark.slow
+def test_a_comparison_tells_no_turn_after_the_current_one_until_the_truth_is_asked_for(
+    page: "Page", server: Server
+) -> None:
+    one, other = server.run.index().rows
+    visit(page, server, f"compare/{one.id}/{other.id}/3")
+    page.locator("#pair-3").wait_for()
+    told = "() => [...document.querySelectorAll('.pair b')].map(e => Number(e.innerText))"
+    assert page.evaluate(told) == [1, 2, 3]
+    assert "Turn 4" not in page.inner_html("main")
+    page.keyboard.press("ArrowRight")
+    page.locator("#pair-4").wait_for()
+    assert page.evaluate(told) == [1, 2, 3, 4]
+    page.keyboard.press("s")
+    page.locator(f"#pair-{max(one.turns, other.turns)}").wait_for()
+
+
+# -- what leaves the page ----------------------------------------------------------------------------
+
+
+def _export(page: "Page", kind: str) -> bytes:
+    """The file that an export saves."""
+    with page.expect_download() as saved:
+        page.get_by_label("Export").select_option(kind)
+    return Path(saved.value.path()).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_graph_is_saved_as_it_is_shown_without_the_style_sheet(
+    chromium: "Browser", server: Server, dark: bool
+) -> None:
+    with new_page(chromium, 1440, 900, dark) as page:
+        page.set_default_timeout(PATIENCE)
+        visit(page, server, f"episode/{server.run.index().rows[0].id}/4?truth=1")
+        page.locator("svg.graph .box").first.wait_for()
+        seen = page.evaluate("""() => ({
+          ground: getComputedStyle(document.body).backgroundColor,
+          boxes: [...document.querySelectorAll('svg.graph .box')].map(e => getComputedStyle(e).fill),
+          names: [...document.querySelectorAll('svg.graph .name')].map(e => e.textContent),
+        })""")
+        svg, png = _export(page, "Graph as SVG"), _export(page, "Graph as PNG")
+        drawn = ElementTree.fromstring(svg)
+        rects, texts = ([e for e in drawn.iter() if e.tag.endswith(f"}}{kind}")] for kind in ("rect", "text"))
+        assert rects[0].get("fill") == seen["ground"]
+        assert [e.get("fill") for e in rects if e.get("class") == "box"] == seen["boxes"]
+        assert [e.text for e in texts if e.get("class") == "name"] == seen["names"]
+        assert "turn 4" in (texts[-1].text or "")
+        width, height = (float(drawn.get(side, "")) for side in ("width", "height"))
+        assert struct.unpack(">II", png[16:24]) == (int(2 * width), int(2 * height))
+        colors = page.evaluate(COLORS, base64.b64encode(png).decode())
+        assert {seen["ground"], *seen["boxes"]} <= set(colors)
+
+
+COLORS = """async data => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${data}`;
+  await image.decode();
+  const size = {width: image.width, height: image.height};
+  const paint = Object.assign(document.createElement('canvas'), size).getContext('2d');
+  paint.drawImage(image, 0, 0);
+  const bytes = paint.getImageData(0, 0, image.width, image.height).data, found = new Set();
+  for (let i = 0; i < bytes.length; i += 4) found.add(`rgb(${bytes[i]}, ${bytes[i + 1]}, ${bytes[i + 2]})`);
+  return [...found];
+}"""
+
+
+@pytest.mark.slow
+def test_the_record_is_saved_by_the_contract_and_copied_as_markdown_with_the_truth_only_where_it_is_shown(
+    page: "Page", server: Server
+) -> None:
+    row, valid = server.run.index().rows[0], jsonschema_rs.validator_for(json_schema())
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for query, is_told in (("", False), ("?truth=1", True)):
+        visit(page, server, f"episode/{row.id}/3{query}")
+        page.locator(".verdict h1").wait_for()
+        record = _export(page, "Episode as JSON")
+        assert all(valid.is_valid(part) for part in json.loads(record).values())
+        page.get_by_label("Export").select_option("Copy as Markdown")
+        page.locator(".notice", has_text="Copied as Markdown.").wait_for()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert "## Turn 3" in copied and "## Turn 4" not in copied
+        assert [row.verdict in text for text in (record.decode(), copied)] == [is_told] * 2
+
+
+@pytest.mark.slow
+def test_the_printed_page_is_light_has_all_panes_in_full_and_no_controls(chromium: "Browser", server: Server) -> None:
+    one, other = server.run.index().rows
+    with new_page(chromium, *PAPER, dark=True) as page:
+        page.set_default_timeout(PATIENCE)
+        page.emulate_media(media="print")
+        for address, shown in (
+            (f"episode/{one.id}/2?truth=1", ".verdict h1, svg.graph, article.turn, .moves, .tracks"),
+            (f"compare/{one.id}/{other.id}/2", ".heads, .pair, .tracks"),
+            ("", ".heatmap"),
+        ):
+            visit(page, server, address)
+            page.locator(shown).first.wait_for()
+            for part in shown.split(", "):
+                assert page.locator(part).first.is_visible(), part
+            assert not page.locator("button:not(.moves button, .tallies button, [role=tab], thead button)").locator(
+                "visible=true"
+            ).count()  # fmt: skip
+            assert not page.locator("select:visible, input:visible").count()
+            clipped = "e => e.scrollHeight > e.clientHeight + 1 && getComputedStyle(e).overflowY !== 'visible'"
+            assert not page.evaluate(
+                f"[...document.querySelectorAll('main, main *:not(.unseen)')].filter({clipped}).map(e => e.className)"
+            )
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            assert page.evaluate("document.documentElement.scrollWidth") <= PAPER[0]
+
+
+@pytest.mark.slow
 def test_a_person_branches_off_a_recorded_turn(page: "Page", server: Server) -> None:
     visit(page, server, f"episode/{server.run.index().rows[1].id}/3")
     page.locator(".verdict h1").wait_for()
@@ -169,7 +293,7 @@ def test_a_person_branches_off_a_recorded_turn(page: "Page", server: Server) -> 
 def test_policies_are_watched_to_the_end_and_the_story_is_told(page: "Page", server: Server) -> None:
     visit(page, server, "new")
     page.get_by_label("Environment").select_option("logs")
-    page.get_by_label("oncall").select_option("expert")
+    page.locator("form").first.get_by_label("oncall").select_option("expert")
     page.get_by_role("button", name="Start").click()
     page.locator(".watch").wait_for()
     page.get_by_role("button", name="Next call").click()
@@ -192,7 +316,6 @@ def act(page: "Page", tool: str) -> None:
     ("env", "seat", "tool"),
     [
         ("logs", "oncall", "ignore"),
-        ("fleet", "manager", "resolve"),
         *[pytest.param("fleet", seat, "wait", marks=pytest.mark.thorough) for seat in SEATS["fleet"]],
     ],
 )
@@ -201,13 +324,83 @@ def test_a_person_plays_a_seat_to_the_end(page: "Page", server: Server, env: str
     visit(page, server, f"game/{id}")
     page.locator(".palette").wait_for()
     while not server.games.find(id).view().result:
-        before = server.games.find(id).view().calls
-        act(page, tool)
-        _until(lambda before=before: server.games.find(id).view().calls > before and not server.games.find(id).moving)
-        if not server.games.find(id).view().result:
-            page.locator(".palette").wait_for()
-            page.wait_for_function("() => !document.querySelector('.call-form > button')?.disabled")
+        _act_and_wait(page, server, id, tool)
     page.locator(".verdict h1").wait_for()
+
+
+@pytest.mark.slow
+def test_people_take_all_four_seats_of_an_incident_to_the_end_and_see_nothing_of_the_seat_before(
+    page: "Page", server: Server
+) -> None:
+    id = server.begin("fleet/autoscaler_cost_cut", **dict.fromkeys(SEATS["fleet"], "person"))
+    game = server.games.find(id)
+    assert isinstance(game, Game)
+    readings = {"sre": "alerts", "oversight": "charter", "developer": "running", "manager": "calendar"}
+    visit(page, server, f"game/{id}")
+    while not game.done:
+        seat = game.env.seat
+        page.locator(".seat-bar h1", has_text=seat).wait_for()
+        assert set(page.locator(".log .entry-card .seat").all_inner_texts()) <= {seat}
+        _fill_in(page, ToolCall(readings[seat], {}))
+        for choice in page.locator(".fields select").all():
+            choice.select_option(index=1)
+        before = len(game.calls)
+        page.locator(".call-form > button").click()
+        _until(lambda before=before: len(game.calls) == before + 1)
+        _until_free(page)
+        _fill_in(page, game.env.oracle())
+        page.locator(".call-form > button").click()
+        page.locator("dialog[open] .main").click()
+        _until(lambda before=before: len(game.calls) == before + 2)
+    page.locator(".verdict h1").wait_for()
+    assert {step.seat for step in game.episode.steps} == set(SEATS["fleet"])
+    assert game.episode.outcome["solved"]
+
+
+def _fill_in(page: "Page", call: ToolCall) -> None:
+    """Choose a tool and give it its arguments."""
+    page.locator(".palette button", has_text=call.name).first.click()
+    for name, value in call.arguments.items():
+        field = page.locator(f"#field-{name}")
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if field.evaluate("e => e.tagName") == "SELECT":
+            field.select_option(text)
+        else:
+            field.fill(text)
+
+
+@pytest.mark.slow
+def test_a_seat_of_a_shared_incident_is_joined_by_its_code_and_played_to_the_end(page: "Page", server: Server) -> None:
+    with hosting(incident("manager", absent="oracle")) as host:
+        visit(page, server, "new")
+        form = page.get_by_role("region", name="Join a shared incident")
+        form.get_by_label("Address of the host").fill(host.url)
+        form.get_by_label("Seat").select_option("manager")
+        form.get_by_label("Code").fill("AAAA-AAAA-AAAA-AAAA")
+        form.get_by_role("button", name="Join").click()
+        assert "join code" in form.get_by_role("alert").inner_text()
+        form.get_by_label("Code").fill(host.shared.code)
+        form.get_by_role("button", name="Join").click()
+        page.locator(".palette").wait_for()
+        assert page.get_by_role("button", name="Play on").count() == 0
+        act(page, "resolve")
+        page.get_by_role("heading", name="The incident is over").wait_for()
+    assert f"Score {host.shared.chat.session.env.score():.2f}".replace("-", "−") in page.inner_text("main")
+
+
+def _act_and_wait(page: "Page", server: Server, id: str, tool: str) -> None:
+    """End a turn, and wait until a person is to act again or all is over."""
+    game = server.games.find(id)
+    before = game.view().calls
+    act(page, tool)
+    _until(lambda: game.view().calls > before and game.phase in (Phase.PERSON, Phase.OVER))
+    if not game.view().result:
+        _until_free(page)
+
+
+def _until_free(page: "Page") -> None:
+    """Wait until a person may make a call."""
+    page.wait_for_function("() => document.querySelector('.call-form > button')?.disabled === false")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ const bundled = await build({
 });
 const { drawGraph } = await import(`data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`);
 
-const SIZES = { width: 132, height: 48, gap: 20, bend: 10 };
+const SIZES = { width: 146, height: 48, gap: 20, bend: 10 };
 
 function random(seed) {
   let state = seed * 2654435761 + 1;

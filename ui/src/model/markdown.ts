@@ -1,5 +1,5 @@
 // An episode up to a turn as Markdown; with truth only where it is shown.
-import type { Turn } from "../contract";
+import type { Call, Turn } from "../contract";
 import { actOf, callText, markOf, readingsOf, spoken, type Story } from "./story";
 import { moment, signed, words } from "./text";
 
@@ -16,11 +16,17 @@ function turnMarkdown({ episode }: Story, turn: Turn, truth: boolean): string {
   const mark = truth ? markOf(episode, turn.n) : undefined;
   const grade = mark ? ` (${mark.grade}, ${signed(mark.points)})` : "";
   const lines = [`## Turn ${turn.n}, ${moment(episode.axis, turn.at)}, ${words(turn.seat)}${grade}`];
-  for (const call of readingsOf(turn)) lines.push(`\`${callText(call)}\`\n\n${fenced(call.result)}`);
+  for (const call of readingsOf(turn)) lines.push(`\`${callText(call)}\``, ...wordsOf(call), fenced(call.result));
   if (act) lines.push(`**\`${callText(act)}\`** ${act.result}`);
-  if (act && spoken(act, "say")) lines.push(quoted(spoken(act, "say")));
+  if (act) lines.push(...wordsOf(act));
   if (mark?.why) lines.push(mark.why);
   return lines.join("\n\n");
+}
+
+/** What was said to others, asked of them, and written beside the call. */
+function wordsOf(call: Call): string[] {
+  const [say, ask] = [spoken(call, "say"), spoken(call, "ask")];
+  return [say, ask && `Asks: ${ask}`, call.message === say ? "" : call.message].filter(Boolean).map(quoted);
 }
 
 /** In a fence longer than any that the text holds. */

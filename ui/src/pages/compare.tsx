@@ -35,10 +35,12 @@ const joined = (a: Episode, b: Episode): Episode => ({ ...a, axis: { ...a.axis, 
 
 function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Element {
   const { left, right } = both;
-  const pairs = alignTurns(left.episode, right.episode);
-  const parted = pairs.find((pair) => !pair.same)?.n ?? pairs.length + 1;
+  const all = alignTurns(left.episode, right.episode);
+  const parted = all.find((pair) => !pair.same)?.n ?? all.length + 1;
   const story: Story = { incident: left.incident, episode: joined(left.episode, right.episode) };
-  const turn = clampTurn(story.episode, asked ?? Math.min(parted, pairs.length));
+  const turn = clampTurn(story.episode, asked ?? Math.min(parted, all.length));
+  const seen = truthShown.value ? lastTurn(story.episode) : turn;
+  const pairs = all.filter((pair) => pair.n <= seen);
   const go = (n: number): void => adjust({ place: { page: "compare", left: left.episode.id, right: right.episode.id, turn: clampTurn(story.episode, n) } });
   const mistake = (direction: 1 | -1): void => {
     const next = [left, right].map((s) => (truthShown.value ? nextMistake(s.episode, turn, direction) : null)).filter((n) => n !== null);
@@ -57,13 +59,13 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
       <div class="pane pairs" tabIndex={0} role="region" aria-label="Turns of both">
         {left.episode.incident !== right.episode.incident && <p class="note">These are two different incidents: their turns cannot be compared one by one.</p>}
         <Prefix pairs={pairs.slice(0, parted - 1)} story={story} />
-        {parted <= pairs.length ? <p class="parting">From turn {parted} on they differ.</p> : <p class="parting">Both did the same to the end.</p>}
+        <p class="parting">{parted <= pairs.length ? `From turn ${parted} on they differ.` : pairs.length < all.length ? "Both did the same so far." : "Both did the same to the end."}</p>
         {pairs.slice(parted - 1).map((pair) => <PairRow key={pair.n} pair={pair} both={both} here={pair.n === turn} go={go} />)}
       </div>
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(story.episode)} last={lastTurn(story.episode)} go={go} mistake={mistake}
           position={moment(story.episode.axis, placeOf(story.episode, turn)) + (story.episode.axis.unit === "minute" ? ` · turn ${turn}` : "")} />
-        <Timeline story={story} others={[right.episode]} turn={turn} truth={truthShown.value} reached={lastTurn(story.episode)} go={go} />
+        <Timeline story={story} others={[right.episode]} turn={turn} truth={truthShown.value} reached={seen} go={go} />
       </section>
     </main>
   );

@@ -13,14 +13,14 @@ import { adjust } from "../state/store";
 
 export interface Game {
   readonly view: GameView;
-  /** All calls that the viewer may see, in order. */
+  /** The calls that the viewer may see, in order. */
   readonly log: readonly LogEntry[];
 }
 
-/** The game after another message of the server, which holds only the calls that are new. */
+/** The game after another message of the server, which holds only the calls that are new; nobody sees those of the seat before. */
 export function merged(game: Game | null, view: GameView): Game {
   if (game && view.calls < game.view.calls) return game;
-  const known = new Map((game?.log ?? []).map((entry) => [entry.n, entry]));
+  const known = new Map((game?.view.viewer === view.viewer ? game.log : []).map((entry) => [entry.n, entry]));
   for (const entry of view.log) known.set(entry.n, entry);
   return { view, log: [...known.values()].sort((a, b) => a.n - b.n) };
 }
@@ -37,6 +37,10 @@ export function GamePage({ id, turn }: { id: string; turn: number | null }): JSX
     }, (reason: unknown) => setError(reason instanceof Refused && reason.status === 404 ? `There is no game "${id}" on this server.` : String(reason)));
     return () => stop();
   }, []);
+  const viewer = game?.view.viewer;
+  useEffect(() => {
+    if (viewer) getGame(id).then(take, (reason: unknown) => setError(String(reason)));
+  }, [viewer]);
   if (error) return <Failed text={error} />;
   if (!game) return <main class="page" aria-busy="true"><p class="hint">Loading…</p></main>;
   return game.view.viewer !== null && game.view.phase !== "over" ? <SeatPage game={game} take={take} /> : <PlayedStory game={game} take={take} turn={turn} />;

@@ -24,12 +24,13 @@ export function Watch({ view, take }: { view: GameView; take: (view: GameView) =
   const [pace, setPace] = useState(0.5);
   const ask = (answer: Promise<GameView>): void => void answer.then(take, (error: unknown) => notify(String(error)));
   const failed = view.seats.filter((seat) => seat.reason);
+  const hosted = ["lobby", "waiting", "stopped"].includes(view.phase);
   const moving = view.phase === "playing" || view.phase === "thinking";
   return (
     <section class="watch" aria-label="The game">
       <p role="status"><b>{SAYS[view.phase]}</b> {view.acting && `Turn ${view.turn + 1} of ${view.budget}, ${words(view.acting)}.`} {view.note}</p>
       {failed.map((seat) => <p key={seat.seat} class="error" role="alert">UNAVAILABLE: {words(seat.seat)} ({seat.player}): {seat.reason}</p>)}
-      <div class="row wrap">
+      {!hosted && <div class="row wrap">
         <Button act={() => ask(movePolicies(view.id, "call", 0))} disabled={moving}>Next call</Button>
         <Button act={() => ask(movePolicies(view.id, "turn", 0))} disabled={moving}>Next turn</Button>
         <Button kind="main" act={() => ask(movePolicies(view.id, "end", pace))} disabled={moving}>{failed.length ? "Try again" : "Play on"}</Button>
@@ -37,7 +38,7 @@ export function Watch({ view, take }: { view: GameView; take: (view: GameView) =
         <select aria-label="Pace" value={pace} onChange={(event) => setPace(Number(event.currentTarget.value))}>
           {PACES.map(([value, title]) => <option key={value} value={value}>{title}</option>)}
         </select>
-      </div>
+      </div>}
     </section>
   );
 }

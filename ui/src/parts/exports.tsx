@@ -1,7 +1,8 @@
 // Copy as Markdown; the picture as SVG or PNG; the record as JSON.
 import type { JSX } from "preact";
 import { episodeMarkdown } from "../model/markdown";
-import type { Story } from "../model/story";
+import { placeOf, type Story } from "../model/story";
+import { moment } from "../model/text";
 import { notify } from "../state/store";
 
 export async function copyText(text: string): Promise<void> {
@@ -22,10 +23,21 @@ function download(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font", "opacity"] as const;
+const PAINTED = [
+  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight", "text-anchor",
+] as const;
 
-/** A copy of the picture that keeps its colours without the style sheet. */
-function standaloneSvg(): { text: string; width: number; height: number } | null {
+const CAPTION_HEIGHT = 28;
+const NO_GRAPH = "There is no graph on this page to save.";
+
+interface Picture {
+  readonly text: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A copy of the graph that keeps its colours without the style sheet, on a ground, above a line that says what it shows. */
+function standaloneSvg(caption: string): Picture | null {
   const drawn = document.querySelector<SVGSVGElement>("svg.graph");
   if (!drawn) return null;
   const copy = drawn.cloneNode(true) as SVGSVGElement;
@@ -34,37 +46,43 @@ function standaloneSvg(): { text: string; width: number; height: number } | null
     const style = getComputedStyle(element);
     for (const name of PAINTED) to[i]?.setAttribute(name, style.getPropertyValue(name));
   });
-  const { width, height } = drawn.viewBox.baseVal;
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("width", String(width));
-  copy.setAttribute("height", String(height));
-  copy.setAttribute("font-family", "sans-serif");
+  const { width, height: drawnHeight } = drawn.viewBox.baseVal;
+  const height = drawnHeight + CAPTION_HEIGHT;
+  const { backgroundColor, color, fontFamily } = getComputedStyle(document.body);
+  const line = element("text", { x: 8, y: height - 10, fill: color, "font-family": fontFamily, "font-size": 12 });
+  line.textContent = caption;
+  copy.prepend(element("rect", { width, height, fill: backgroundColor }));
+  copy.append(line);
+  for (const [name, value] of Object.entries({ xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, String(value));
   return { text: new XMLSerializer().serializeToString(copy), width, height };
 }
 
-function saveSvg(name: string): void {
-  const svg = standaloneSvg();
+const SVG = "http://www.w3.org/2000/svg";
+
+function element(kind: string, attributes: Readonly<Record<string, string | number>>): SVGElement {
+  const made = document.createElementNS(SVG, kind) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  return made;
+}
+
+function saveSvg(name: string, caption: string): void {
+  const svg = standaloneSvg(caption);
   if (svg) download(`${name}.svg`, new Blob([svg.text], { type: "image/svg+xml" }));
-  else notify("There is no graph on this page to save.");
+  else notify(NO_GRAPH);
 }
 
 const SCALE = 2;
 
-function savePng(name: string): void {
-  const svg = standaloneSvg();
-  if (!svg) return notify("There is no graph on this page to save.");
+async function savePng(name: string, caption: string): Promise<void> {
+  const svg = standaloneSvg(caption);
+  if (!svg) return notify(NO_GRAPH);
   const image = new Image();
-  image.onload = () => {
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [svg.width * SCALE, svg.height * SCALE];
-    const paint = canvas.getContext("2d");
-    if (!paint) return;
-    paint.fillStyle = getComputedStyle(document.body).backgroundColor;
-    paint.fillRect(0, 0, canvas.width, canvas.height);
-    paint.drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => blob && download(`${name}.png`, blob));
-  };
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg.text)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [svg.width * SCALE, svg.height * SCALE];
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => (blob ? download(`${name}.png`, blob) : notify("This browser could not draw the picture: save it as SVG.")));
 }
 
 interface ExportsProps {
@@ -74,12 +92,14 @@ interface ExportsProps {
 }
 
 export function Exports({ story, turn, truth }: ExportsProps): JSX.Element {
-  const name = `${story.incident.name}-${story.episode.policy}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  const record = (): object => (truth ? story : { ...story, episode: { ...story.episode, world: null, truth: null } });
+  const { incident, episode } = story;
+  const name = `${incident.name}-${episode.policy}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const caption = [incident.name, episode.policy, moment(episode.axis, placeOf(episode, turn)), turn < 1 ? "before the page" : `turn ${turn}`].filter(Boolean).join(" · ");
+  const record = (): object => (truth ? story : { incident, episode: { ...episode, world: null, truth: null } });
   const kinds: Readonly<Record<string, () => void>> = {
     "Copy as Markdown": () => void copyText(episodeMarkdown(story, turn, truth)),
-    "Graph as SVG": () => saveSvg(name),
-    "Graph as PNG": () => savePng(name),
+    "Graph as SVG": () => saveSvg(name, caption),
+    "Graph as PNG": () => void savePng(name, caption),
     "Episode as JSON": () => download(`${name}.json`, new Blob([JSON.stringify(record(), null, 1)], { type: "application/json" })),
     "Print": () => print(),
   };

@@ -37,7 +37,7 @@ interface GraphProps {
   readonly label: string;
 }
 
-const SIZES = { width: 132, height: 48, gap: 20, bend: 10 };
+const SIZES = { width: 146, height: 48, gap: 20, bend: 10 };
 const PILL = { width: 150, height: 34, gap: 8, away: 56 };
 
 const KINDS: Readonly<Record<string, string>> = { gateway: "→", db: "⛁", database: "⛁", cache: "⚡", queue: "≡" };

@@ -69,7 +69,7 @@ export function Timeline(props: TimelineProps): JSX.Element {
   );
 }
 
-function tracksOf({ story, others = [], turn, truth }: TimelineProps, axes: Axes): Track[] {
+function tracksOf({ story, others = [], turn, truth, reached }: TimelineProps, axes: Axes): Track[] {
   const { episode, incident } = story;
   const world = episode.world;
   const tracks: Track[] = [];
@@ -85,7 +85,7 @@ function tracksOf({ story, others = [], turn, truth }: TimelineProps, axes: Axes
   incident.seats.forEach((seat, i) =>
     tracks.push({
       name: words(seat), height: HEIGHTS.lane, seat: i,
-      body: <Lane axes={axes} seat={seat} number={i} episodes={[episode, ...others]} truth={truth} turn={turn} />,
+      body: <Lane axes={axes} seat={seat} number={i} episodes={[episode, ...others]} truth={truth} turn={turn} reached={reached} />,
     }),
   );
   return tracks;

@@ -118,15 +118,17 @@ interface LaneProps {
   readonly episodes: readonly Episode[];
   readonly truth: boolean;
   readonly turn: number;
+  /** The last turn that may be told without the truth. */
+  readonly reached: number;
 }
 
-export function Lane({ axes, seat, number, episodes, truth, turn }: LaneProps): JSX.Element {
+export function Lane({ axes, seat, number, episodes, truth, turn, reached }: LaneProps): JSX.Element {
   const height = 14 / episodes.length;
   return (
     <>
       <line class="zero" x1={0} x2={axes.width} y1={10} y2={10} />
       {episodes.flatMap((episode, i) =>
-        episode.turns.filter((t) => t.seat === seat).map((t) => {
+        episode.turns.filter((t) => t.seat === seat && (truth || t.n <= reached)).map((t) => {
           const act = actOf(t);
           const mark = truth ? markOf(episode, t.n) : undefined;
           const waits = act?.tool === "wait";

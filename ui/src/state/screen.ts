@@ -1,4 +1,4 @@
-// How wide the page is, for parts that move into tabs.
+// How wide the page is, for parts that move into tabs; on paper nothing does.
 import { signal, type Signal } from "@preact/signals";
 
 function matches(query: string): Signal<boolean> {
@@ -9,7 +9,7 @@ function matches(query: string): Signal<boolean> {
 }
 
 /** The turn pane is a tab. */
-export const narrow = matches("(width < 1240px)");
+export const narrow = matches("screen and (width < 1240px)");
 
 /** The graph is a tab too. */
-export const phone = matches("(width < 700px)");
+export const phone = matches("screen and (width < 700px)");
