@@ -1,5 +1,6 @@
 """Numbered workers behind one port, what they count, and what they say of themselves."""
 
+import asyncio
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,6 +22,7 @@ import pytest
 pytest.importorskip("openenv")
 
 import psutil
+from starlette.requests import Request
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -36,6 +39,7 @@ from warroom.serve.handover import (
     session_id,
     take_over,
 )
+from warroom.serve.metrics import FOLDER_VARIABLE, metrics
 
 WORKERS = 2
 TOKEN = "0123456789abcdef"
@@ -216,6 +220,18 @@ def test_a_killed_worker_costs_its_own_sessions_and_the_log_says_what_was_lost(s
         assert eventually(lambda: figures(server.url)["warroom_workers"] == WORKERS, 120)
         now = figures(server.url)
         assert now["warroom_worker_starts_total"] == starts + 1 and now["warroom_sessions"] == len(clients)
+
+
+def test_figures_are_waited_for_while_a_worker_makes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    empty = tmp_path / "counter_1.db"
+    empty.touch()
+
+    async def asked() -> bytes:
+        asyncio.get_running_loop().call_later(0.05, empty.unlink)
+        return bytes((await metrics(Request({"type": "http"}))).body)
+
+    assert asyncio.run(asked()) == b""
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ are OpenEnv's error frames. Sessions, limits and incidents are the same on both.
 import json
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from typing import NamedTuple
 
 import orjson
 from starlette.responses import JSONResponse
@@ -84,10 +85,13 @@ async def _answered(incidents: ServedIncidents, text: str) -> str | None:
     request = REQUESTS.get(kind) if isinstance(kind, str) else None
     if request is None:
         return _error("UNKNOWN_TYPE", f"Unknown message type: {quote_input(kind)}; one of {', '.join(REQUESTS)}, close")
+    if not request.required <= message.keys() - {"type"} <= request.allowed:
+        fields = ", ".join(sorted(request.allowed)) or "none"
+        return _error("VALIDATION_ERROR", f"fields of a {kind} beside type: {fields}; got {quote_input(list(message))}")
     if not isinstance(data, dict):
         return _error("VALIDATION_ERROR", f"data of a {kind} is an object, got {type(data).__name__}")
     try:
-        return orjson.dumps(await request(incidents, data)).decode()
+        return orjson.dumps(await request.answer(incidents, data)).decode()
     except Exception as error:  # as OpenEnv has it: what goes wrong is told, and the session goes on
         return _error("EXECUTION_ERROR", str(error))
 
@@ -106,10 +110,22 @@ async def _state(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
     return incidents.status()
 
 
-REQUESTS: dict[str, Callable[[ServedIncidents, JsonObject], Awaitable[JsonObject]]] = {
-    "reset": _reset,
-    "step": _step,
-    "state": _state,
+class LeanRequest(NamedTuple):
+    """A type of message."""
+
+    answer: Callable[[ServedIncidents, JsonObject], Awaitable[JsonObject]]
+    """From its data."""
+    allowed: frozenset[str]
+    """Fields that it may have beside its type."""
+    required: frozenset[str] = frozenset()
+    """Those that it must have."""
+
+
+_DATA = frozenset({"data"})
+REQUESTS = {
+    "reset": LeanRequest(_reset, _DATA),
+    "step": LeanRequest(_step, _DATA, _DATA),
+    "state": LeanRequest(_state, frozenset()),
 }
 
 

@@ -4,7 +4,9 @@ Each worker writes its counts to a file of its own in a folder that the router m
 worker is asked adds up the files. What ended workers counted stays; their sessions do not.
 """
 
+import asyncio
 import os
+import struct
 import time
 from collections.abc import Iterable
 
@@ -34,6 +36,9 @@ LAG = Gauge(
     "warroom_event_loop_lag_seconds", "How late the slowest worker's event loop is: what a new message waits at least.",
     multiprocess_mode="livemax",
 )  # fmt: skip
+READINGS, PAUSE = 20, 0.01
+"""Times that the files are read before an error counts, and seconds between them: they are read without a lock, and one
+that a starting worker has made and not yet filled cannot be read."""
 _ERROR_FRAMES = ('{"type":"error"', '{"type": "error"')
 
 
@@ -72,6 +77,15 @@ def env_of(path: str, envs: Iterable[str]) -> str:
 
 async def metrics(request: Request) -> Response:
     """The figures of all workers, in Prometheus' text format."""
+    for _ in range(READINGS - 1):
+        try:
+            return _figures()
+        except (struct.error, RuntimeError, ValueError):
+            await asyncio.sleep(PAUSE)
+    return _figures()
+
+
+def _figures() -> Response:
     registry: CollectorRegistry = REGISTRY
     if FOLDER_VARIABLE in os.environ:
         registry = CollectorRegistry()

@@ -99,7 +99,7 @@ class TrainConfig(Options):
     )
     learning_rate: float = option(
         2e-5, "step size; at 5e-6 a 1.5B model did not move in 400 steps", above=0, group=LEARN,
-        default_help="2e-5 for an LLM, 3e-4 for nano; 1.5e-3 with dagger, 5e-4 with forks",
+        default_help="2e-5 for an LLM, 3e-4 for nano; 1.5e-3 with dagger, 1e-4 with forks",
     )  # fmt: skip
     schedule: str = option(
         "constant", "schedule of the learning rate: constant, or linear, which falls to 0 over the run", group=LEARN,

@@ -33,7 +33,7 @@ NANO: Mapping[str, object] = {
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
 LLM: Mapping[str, object] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
-BY_METHOD: Mapping[object, Mapping[str, object]] = {DAGGER: {"learning_rate": 1.5e-3}, FORKS: {"learning_rate": 5e-4}}
+BY_METHOD: Mapping[object, Mapping[str, object]] = {DAGGER: {"learning_rate": 1.5e-3}, FORKS: {"learning_rate": 1e-4}}
 """What suits a method, whatever the model."""
 
 
