@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("uvicorn")
 
 import jsonschema_rs
+from ui_contract import json_schema
 
 from browser import launched, needs_page, new_page
 from command import printed
@@ -23,7 +24,6 @@ from live import listening, running
 from warroom.cli.joining import seat_for_page
 from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec
-from warroom.view.contract_types import json_schema
 from warroom.view.live.game import Game, Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal

@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 from typer.testing import CliRunner
+from ui_contract import json_schema
 
 from runs_of_episodes import played, write_run
 from warroom.cli.app import app
@@ -24,7 +25,6 @@ from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.runs import EPISODES, RECORD
 from warroom.session import Session
 from warroom.view import page_file
-from warroom.view.contract_types import json_schema
 from warroom.view.page_file import page_text, read_bundle
 from warroom.view.run_data import EpisodeFilter, RunData, read_run_episodes
 from warroom.view.search import search_index, words_in

@@ -20,7 +20,7 @@ from warroom.envs.tickets.storage import ImportedKnowledgeBase, write_knowledge_
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.sim.recording import Label
-from warroom.view.debrief import debrief
+from warroom.view.story import WAITING, episode_story
 
 STRUCTURE = set(
     """
@@ -255,7 +255,10 @@ def test_an_answer_is_told_what_an_honest_confidence_would_have_paid() -> None:
 
 
 def test_the_debrief_holds_the_oracles_own_play() -> None:
-    *_, env = watched("logs/single_crash", "easy", "heuristic", {})
-    told = debrief(env)
-    best = play(episode_spec("logs/single_crash", "easy", env.seed), policy_set("logs", "oracle"))
-    assert told.oracle == best.steps and told.oracle_total == best.total and told.truth == env.truth()
+    spec = episode_spec("logs/single_crash", "easy", 7)
+    truth = episode_story(play(spec, policy_set("logs", "heuristic"))).episode.truth
+    best = play(spec, policy_set("logs", "oracle"))
+    acts = [step for step in best.steps if step.tool not in WAITING]
+    assert truth is not None and truth.oracle == pytest.approx(best.total)
+    assert [(one.turn, one.seat) for one in truth.line] == [(step.turn + 1, step.seat) for step in acts]
+    assert all(one.call.startswith(f"{step.tool}(") for one, step in zip(truth.line, acts, strict=True))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import jsonschema_rs
 import pytest
+from ui_contract import json_schema
 
 from runs_of_episodes import played
 from warroom.core.splits import seed_of
@@ -18,7 +19,6 @@ from warroom.runs import ReplayMismatch
 from warroom.session import Session
 from warroom.view.contract_json import json_bytes, to_json
 from warroom.view.contract_truth import PageFact, PageLearned, PageMark, PageTruth
-from warroom.view.contract_types import json_schema
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
 from warroom.view.telling import evidence

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from warroom.view.contract_types import json_schema, typescript
+from ui_contract import json_schema, typescript
 
 ROOT = Path(__file__).parents[1]
 

@@ -16,7 +16,6 @@ from warroom.policies import policy_set
 from warroom.policies.llm import ApiOptions
 from warroom.policies.names import policies_in
 from warroom.rollout import play
-from warroom.view.debrief import debrief
 from warroom.view.story import episode_story
 from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
 
@@ -77,6 +76,4 @@ def play_command(
         else:
             with open_display(screen, is_interactive(), pause) as watcher:
                 episode = play(spec, seating.policy_set, watcher.on_step)
-        assert seating.env is not None
-        verdict = episode_story(episode).episode.truth
-        screen.print(closing_view(episode, debrief(seating.env), verdict.verdict.full if verdict else ""))
+        screen.print(closing_view(episode, episode_story(episode).episode.truth))

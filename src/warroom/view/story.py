@@ -20,8 +20,8 @@ from warroom.episode import Episode, Step
 from warroom.runs import ReplayMismatch, episode_id, opaque_id
 from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
 from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
-from warroom.view.debrief import incident_of, oracle_play
 from warroom.view.grading import PlayedTurn, grade_turns
+from warroom.view.oracle import incident_of, oracle_play
 from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller

@@ -22,7 +22,7 @@ from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
 from warroom.policies import PolicySet, SeatPolicyFactory
 from warroom.policies.human import Human
-from warroom.view.debrief import Debrief
+from warroom.view.contract_truth import PageTruth
 
 SIGNS = {"healthy": "✓", "degraded": "!", "critical": "✕", "unknown": "?"}
 WORST_FIRST = ("critical", "degraded", "unknown")
@@ -315,11 +315,11 @@ class HumanDisplay:
 # -- after the end ----------------------------------------------------------------------------------
 
 
-def closing_view(episode: Episode, debrief: Debrief | None = None, verdict: str = "") -> RenderableType:
-    """What came of it: the verdict line, points by term, outcome, what it truly was, and with a debrief what would have
-    been."""
+def closing_view(episode: Episode, told: PageTruth | None = None) -> RenderableType:
+    """What came of it: points by term, outcome, what it truly was, and with the story's truth the verdict line, what
+    would have been, and the oracle's calls."""
     parts: list[RenderableType] = [
-        *([Text(f"\n{verdict}", style="bold")] if verdict else []),
+        *([Text(f"\n{told.verdict.full}", style="bold")] if told else []),
         Text(
             f"\n{episode.scenario} {episode.tier}, {format_seed(episode.seed)}, played by {episode.policy}",
             style="bold",
@@ -328,15 +328,14 @@ def closing_view(episode: Episode, debrief: Debrief | None = None, verdict: str 
         _facts("outcome", {**episode.outcome, "score": round(episode.score, 2)}),
         _facts("truth", episode.truth),
     ]
-    return Group(*parts, *(_debrief_parts(debrief) if debrief else []))
+    return Group(*parts, *(_debrief_parts(told) if told else []))
 
 
-def _debrief_parts(debrief: Debrief) -> list[Text]:
+def _debrief_parts(told: PageTruth) -> list[Text]:
     """Sentences about what would have been, and the oracle's calls that are more than waiting."""
-    out = [Text(f"\n{line}" if not k else line) for k, line in enumerate(debrief.counterfactual)]
-    out.append(Text(f"\nthe oracle, for {debrief.oracle_total:+.0f} points:", style="bold"))
-    calls = [step for step in debrief.oracle if step.tool != "wait"]
-    return out + [Text(f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}") for step in calls]
+    out = [Text(f"\n{line}" if not k else line) for k, line in enumerate(told.debrief)]
+    out.append(Text(f"\nthe oracle, for {told.oracle:+.0f} points:", style="bold"))
+    return out + [Text(f"{one.turn:>3} {one.seat:<9} {one.call}") for one in told.line]
 
 
 def points_table(points: dict[str, float]) -> Table:

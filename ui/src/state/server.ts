@@ -59,7 +59,6 @@ export interface LogEntry {
   readonly n: number;
   readonly turn: number;
   readonly seat: string;
-  readonly shown: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly result: string;

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from warroom.core.env import Env
 from warroom.core.errors import first_line
 from warroom.core.policy import message_of
-from warroom.core.scene import Scene
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
 from warroom.episode import Episode, Step
@@ -74,16 +73,11 @@ class Moved(ValueError):
     """The game is no longer where its viewer saw it; nothing was played."""
 
 
-@dataclass
-class _Moment:
-    """A call, and what was known after it."""
+class _Made(NamedTuple):
+    """A call that was made."""
 
     step: Step
     ends_turn: bool
-    seat_scene: JsonObject
-    """To the seat that made it."""
-    shared_scene: JsonObject
-    """To all seats together."""
 
 
 @dataclass
@@ -233,7 +227,7 @@ class Game:
             return GameView(
                 id=self.id, env=env.name, scenario=None if hidden else spec.scenario, tier=spec.tier,
                 split=spec.split.value, index=None if hidden else spec.index, budget=env.budget, turn=env.turn,
-                calls=len(self._moments), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
+                calls=len(self._made), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
                 seats=tuple(SeatPlayer(seat, name, self.seated.reasons.get(seat, ""))
                             for seat, name in self.setup.seats.items()),
                 branched_from=self.setup.origin, viewer=viewer,
@@ -248,12 +242,12 @@ class Game:
             return None
         if self.env.seat in self.people:
             return self.env.seat
-        made = (moment.step.seat for moment in reversed(self._moments))
-        return next((seat for seat in made if seat in self.people), self.people[0])
+        acted = (made.step.seat for made in reversed(self._made))
+        return next((seat for seat in acted if seat in self.people), self.people[0])
 
     def _log(self, viewer: str | None, after: int) -> tuple[CallEntry, ...]:
-        numbered = enumerate(self._moments[after:], after + 1)
-        return tuple(_entry(n, of, viewer, self.done) for n, of in numbered if viewer in (None, of.step.seat))
+        numbered = enumerate(self._made[after:], after + 1)
+        return tuple(_entry(n, of, self.done) for n, of in numbered if viewer in (None, of.step.seat))
 
     def _form(self) -> SeatForm:
         env = self.env
@@ -262,21 +256,19 @@ class Game:
         return SeatForm(env.seat, self.session.observation_text(), left, env.reads_per_turn, forms)
 
     def _scene(self, viewer: str | None) -> JsonObject:
-        return scene_message(self.env.scene(viewer) if viewer is not None else self._shared_scene())
-
-    def _shared_scene(self) -> Scene:
-        return merge_scenes([self.env.scene(seat) for seat in self.env.SEATS])
+        seats = self.env.SEATS if viewer is None else (viewer,)
+        return scene_message(merge_scenes([self.env.scene(seat) for seat in seats]))
 
     # -- within ---------------------------------------------------------------------------------------
 
     def _begin(self, calls: Sequence[RecordedCall]) -> None:
         """Play the calls again from the start; policies are shown what their seats were shown."""
-        self.session, self._moments = Session(self.setup.spec), list[_Moment]()
+        self.session, self._made = Session(self.setup.spec), list[_Made]()
         self.env.trace_observations()
         seated = self.seated = seat_policies(self.env, self.setup.seats, self.client)
         for call in calls:
             if self.done:
-                raise ValueError(f"the incident was over before its last {len(calls) - len(self._moments)} calls")
+                raise ValueError(f"the incident was over before its last {len(calls) - len(self._made)} calls")
             self._catch_up(seated, call)
             self._record(call)
         if not self.done:
@@ -308,13 +300,10 @@ class Game:
         self._record(call)
 
     def _record(self, call: RecordedCall) -> None:
-        env = self.env
-        seat = env.seat
-        env.observe()
+        self.env.observe()
         result = self.session.step(ToolCall(call.tool, call.arguments), message=call.message)
-        env.observe()
-        scenes = scene_message(env.scene(seat)), scene_message(self._shared_scene())
-        self._moments.append(_Moment(self.session.steps[-1], result.ended, *scenes))
+        self.env.observe()
+        self._made.append(_Made(self.session.steps[-1], result.ended))
 
     @property
     def _can_move(self) -> bool:
@@ -369,11 +358,10 @@ class Game:
             listener()
 
 
-def _entry(n: int, of: _Moment, viewer: str | None, done: bool) -> CallEntry:
+def _entry(n: int, of: _Made, done: bool) -> CallEntry:
     step = of.step
     return CallEntry(
-        n=n, turn=step.turn, seat=step.seat, shown=step.observation, tool=step.tool, arguments=step.arguments,
-        result=step.result, message=step.message, refused=step.refused, ends_turn=of.ends_turn,
+        n=n, turn=step.turn, seat=step.seat, tool=step.tool, arguments=step.arguments, result=step.result,
+        message=step.message, refused=step.refused, ends_turn=of.ends_turn,
         points=step.points_gained if done else None,
-        scene=of.shared_scene if viewer is None else of.seat_scene,
     )  # fmt: skip

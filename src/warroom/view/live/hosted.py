@@ -80,7 +80,6 @@ class _Pending(NamedTuple):
 
     tool: str
     arguments: JsonObject
-    shown: str
     turn: int
 
 
@@ -114,7 +113,7 @@ class HostedGame:
         with self._talking:
             if self.phase is not Phase.PERSON or after != len(self._log):
                 raise Moved("it is not your turn, or you have not seen your last page: nothing was played")
-            pending = _Pending(tool, arguments, self._text, self._news.turn)
+            pending = _Pending(tool, arguments, self._news.turn)
             try:
                 news = self.remote.call(tool, arguments)
             except OSError as error:
@@ -182,12 +181,11 @@ class HostedGame:
         if not news.texts:
             return
         if self._pending is not None:
-            tool, arguments, shown, turn = self._pending
+            tool, arguments, turn = self._pending
             self._pending = None
             ends = tool in self.remote.taken.acts
             self._log.append(CallEntry(
-                n=len(self._log) + 1, turn=turn, seat=self.people[0], shown=shown, tool=tool, arguments=arguments,
+                n=len(self._log) + 1, turn=turn, seat=self.people[0], tool=tool, arguments=arguments,
                 result=news.texts[0], message="", refused=False, ends_turn=ends, points=None,
-                scene=scene_message(Scene("")),
             ))  # fmt: skip
         self._text = "\n\n".join(news.texts)

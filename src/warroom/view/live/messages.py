@@ -60,8 +60,6 @@ class CallEntry:
     """Its number in the game, from 1."""
     turn: int
     seat: str
-    shown: str
-    """What the seat read before it called."""
     tool: str
     arguments: JsonObject
     result: str
@@ -71,8 +69,6 @@ class CallEntry:
     ends_turn: bool
     points: float | None
     """Points that it gained; None until the game is over."""
-    scene: JsonObject
-    """What the viewer knew after it; see `scene_message`."""
 
 
 @dataclass(frozen=True)

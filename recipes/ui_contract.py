@@ -1,6 +1,6 @@
 """The contract as a JSON schema and as TypeScript, made from the records: nothing about a field is written twice.
 
-`python -m warroom.view.contract_types` prints the TypeScript of `ui/src/contract.ts`; with `schema` the JSON schema of
+`python recipes/ui_contract.py` prints the TypeScript of `ui/src/contract.ts`; with `schema` the JSON schema of
 `docs/ui-contract.schema.json`.
 """
 
@@ -81,7 +81,7 @@ def _schema(hint: object) -> JsonObject:
 
 def typescript(roots: tuple[type, ...] = ROOTS) -> str:
     """The records as TypeScript types, and the version that the page understands."""
-    head = "// Made from src/warroom/view/contract.py by python -m warroom.view.contract_types; not edited by hand."
+    head = "// Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand."
     interfaces = [_interface(record) for record in records(roots)]
     return "\n\n".join([head, f"export const CONTRACT = {CONTRACT};", *interfaces]) + "\n"
 
