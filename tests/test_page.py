@@ -243,6 +243,8 @@ def test_the_record_is_saved_by_the_contract_and_copied_as_markdown_with_the_tru
         page.locator(".verdict h1").wait_for()
         record = _export(page, "Episode as JSON")
         assert all(valid.is_valid(part) for part in json.loads(record).values())
+        last = json.loads(record)["episode"]["turns"][-1]["n"]
+        assert last > 3 if is_told else last == 3
         page.get_by_label("Export").select_option("Copy as Markdown")
         page.locator(".notice", has_text="Copied as Markdown.").wait_for()
         copied = page.evaluate("navigator.clipboard.readText()")

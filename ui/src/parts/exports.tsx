@@ -1,5 +1,6 @@
 // Copy as Markdown; the picture as SVG or PNG; the record as JSON.
 import type { JSX } from "preact";
+import type { Episode } from "../contract";
 import { episodeMarkdown } from "../model/markdown";
 import { placeOf, type Story } from "../model/story";
 import { moment } from "../model/text";
@@ -95,7 +96,8 @@ export function Exports({ story, turn, truth }: ExportsProps): JSX.Element {
   const { incident, episode } = story;
   const name = `${incident.name}-${episode.policy}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   const caption = [incident.name, episode.policy, moment(episode.axis, placeOf(episode, turn)), turn < 1 ? "before the page" : `turn ${turn}`].filter(Boolean).join(" · ");
-  const record = (): object => (truth ? story : { incident, episode: { ...episode, world: null, truth: null } });
+  const soFar = (): Episode => ({ ...episode, turns: episode.turns.filter((one) => one.n <= turn), world: null, truth: null });
+  const record = (): object => (truth ? story : { incident, episode: soFar() });
   const kinds: Readonly<Record<string, () => void>> = {
     "Copy as Markdown": () => void copyText(episodeMarkdown(story, turn, truth)),
     "Graph as SVG": () => saveSvg(name, caption),
