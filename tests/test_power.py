@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from command import printed, refused
@@ -47,12 +47,17 @@ def test_the_detectable_difference_is_found_as_often_as_the_power_says() -> None
 
 @settings(max_examples=100, deadline=None)
 @given(st.floats(0.01, 100), st.integers(3, 5000), st.floats(0.2, 0.99))
+@example(1.0, 3, 0.96875)  # SciPy has no number for the wrong sign there
 def test_power_and_detectable_difference_are_inverse(deviation: float, incidents: int, power: float) -> None:
     variance = DifferenceVariance(deviation**2)
     difference = minimum_detectable_difference(variance, incidents, power=power)
     # Power counts significant differences of the wrong sign, too: they are rare.
     assert power - 1e-4 <= detection_power(difference, variance, incidents) <= power + 0.01
     assert detection_power(-difference, variance, incidents) == detection_power(difference, variance, incidents)
+
+
+def test_what_is_large_beyond_doubt_is_detected() -> None:
+    assert all(detection_power(0.1 * n, UNIT, incidents) > 0.999 for incidents in (16, 5000) for n in range(15, 200))
 
 
 @settings(max_examples=50, deadline=None)

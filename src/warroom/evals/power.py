@@ -83,8 +83,9 @@ def detection_power(
     if not error:
         return float(difference != 0)
     critical, noncentrality = float(stdtrit(incidents - 1, 0.5 + level / 2)), abs(difference) / error
-    missed = nctdtr(incidents - 1, noncentrality, critical) - nctdtr(incidents - 1, noncentrality, -critical)
-    return float(min(1.0, max(0.0, 1 - missed)))
+    # SciPy has no number for some chances that are below 1e-9.
+    wrong_sign, below = np.nan_to_num(nctdtr(incidents - 1, noncentrality, np.array([-critical, critical])))
+    return float(min(1.0, max(0.0, 1 - below + wrong_sign)))
 
 
 def incidents_needed(
