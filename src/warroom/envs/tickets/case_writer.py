@@ -60,7 +60,7 @@ class _CaseWriter:
         found, gold = drawn.settlement, drawn.settlement.gold
         text = compose_ticket(self.messages(config.chatter), drawn.user.name, self.split, Draws(self.rng.randbytes(16)))
         handoff = self.handoff()
-        context = draw_page(self.rng, self.generated, drawn.family, drawn.cell, gold=gold, size=config.context)
+        context = draw_page(self.rng, self.generated, drawn, config.context)
         return TicketCase(
             id=f"T-{seed}", text=text, kind=drawn.test, gold=gold, facts=found.facts, escalate=found.escalate,
             handoff=handoff, context=context,

@@ -148,7 +148,7 @@ class _CaseDraw:
     def place(self) -> tuple[TroubleCell, Scope]:
         """A cell, and the assets of one of its procedures, or those for which it has none."""
         if self.test == "unanswerable":
-            return next((cell, cell.gap) for cell in self.family.cells if cell.gap is not None)
+            return self.rng.choice([(cell, cell.gap) for cell in self.family.cells if cell.gap is not None])
         return self.rng.choice([(cell, unit.scope) for cell in self.family.cells for unit in cell.units if unit.counts])
 
     def writer(self) -> Person:

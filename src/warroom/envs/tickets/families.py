@@ -26,6 +26,9 @@ MIX = (6, 3, 3, 3, 4, 3, 4)
 """How often a family gets each of them, beyond one of each."""
 PREFIX = {ARTICLE: "KB", TICKET: "TKT", INCIDENT: "INC"}
 FIRST_ID, IDS = 10000, 90000
+GAPS = 2
+"""Cells of a family that lack a procedure for a part of the assets. With fewer, a page on which a cause has none would
+mostly be one that has no answer; with more, the causes that have one would be too few to choose from."""
 SPLIT_SHARE = 0.55
 """Share of cells with two procedures, each for a part of the assets."""
 DRAFT_SHARE, ARCHIVED_SHARE, CLAIM_SHARE, PAST_SHARE = 0.22, 0.18, 0.3, 0.15
@@ -150,15 +153,15 @@ class FamilyBuilder:
         self.contents: dict[str, DocumentContent] = {}
 
     def build(self) -> DocumentFamily:
-        """All cells; for a part of the assets of one of them there is no procedure."""
+        """All cells; for a part of the assets of some of them there is no procedure."""
         subject = self.subject
         cells = [
             TroubleCell(subject, cause, product) for product in subject.products for cause in subject.complaint.causes
         ]
-        without = self.rng.choice(cells)
+        without = self.rng.sample(range(len(cells)), GAPS)
         siblings: dict[str, list[tuple[ProcedureStep, ...]]] = {cause.id: [] for cause in subject.complaint.causes}
-        for cell in cells:
-            self.fill(cell, siblings[cell.cause.id], gap=cell is without)
+        for k, cell in enumerate(cells):
+            self.fill(cell, siblings[cell.cause.id], gap=k in without)
         return DocumentFamily(subject, tuple(cells), self.contents)
 
     def chance(self, share: float) -> bool:

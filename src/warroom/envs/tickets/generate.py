@@ -33,7 +33,7 @@ DECIDES_SHARE = 0.3
 """Share of products with a rule on whose word counts, beside those on which teams differ."""
 RESERVED = 3
 """Groups of cases that a policy keeps for people."""
-FAMILY_SIZE = 17
+FAMILY_SIZE = 23
 """Documents of a family, about."""
 BLOCK = 40
 """Articles for which a knowledge base serves one seed: one of 5,000 articles is shared by 125."""

@@ -1,29 +1,25 @@
 """The documents that come with a ticket in the single-turn mode: gold and distractors, mixed."""
 
-from collections.abc import Sequence
 from random import Random
 
-from warroom.envs.tickets.families import DocumentFamily, TroubleCell, Unit
+from warroom.envs.tickets.cases import DrawnCase
+from warroom.envs.tickets.families import Unit
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
+from warroom.envs.tickets.rules import holds
+
+LAST_PROCEDURES = 2
+"""Sites whose last procedure is shown, where procedures end with one: the asset's and others."""
 
 
-def draw_page(
-    rng: Random,
-    generated: GeneratedKnowledgeBase,
-    family: DocumentFamily,
-    cell: TroubleCell,
-    *,
-    gold: Sequence[str],
-    size: int,
-) -> tuple[str, ...]:
+def draw_page(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase, size: int) -> tuple[str, ...]:
     """Policies that may decide, then procedures with what belongs to them, as many on each cause of the complaint.
 
-    The cause that most documents are about would give the answer away without a look at the symptom, and so would a
-    correction, a rival or a last procedure that only the right one has.
+    The cause that most documents are about would give the answer away without a look at the symptom; so would the only
+    one with a procedure for the asset, and a correction, a rival or a last procedure that only the right one has.
     """
-    shown = [policy.id for policy in generated.policies_on(family.subject) if policy.product in ("", cell.product)]
-    queues = {cause.id: _queue(rng, family, cell, cause.id, gold) for cause in cell.complaint.causes}
-    for unit in _dealt(rng, queues, cell.cause.id, size - len(shown)):
+    shown = _policies(rng, generated, drawn)
+    queues = {cause.id: _queue(rng, drawn, cause.id) for cause in drawn.cell.complaint.causes}
+    for unit in _dealt(rng, queues, drawn.cell.cause.id, size - len(shown)):
         shown += unit.ids
     if len(shown) < size:
         left = [id for id in generated.policies if id not in shown]
@@ -32,14 +28,25 @@ def draw_page(
     return tuple(shown)
 
 
-def _queue(rng: Random, family: DocumentFamily, cell: TroubleCell, cause: str, gold: Sequence[str]) -> list[Unit]:
-    """Procedures on a cause: one in force on the product, which is gold if any is; then others on it; then the rest."""
-    cells = [each for each in family.cells if each.cause.id == cause]
-    own = [unit for each in cells if each.product == cell.product for unit in each.units]
-    others = [unit for each in cells if each.product != cell.product for unit in each.units]
+def _policies(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase) -> list[str]:
+    """Those on the product and those for all, with the last procedure of the asset's site and of one other."""
+    found = [p for p in generated.policies_on(drawn.family.subject) if p.product in ("", drawn.cell.product)]
+    last = [policy for policy in found if policy.procedure]
+    rng.shuffle(last)
+    last.sort(key=lambda policy: not holds(policy.scope, drawn.facts))
+    return [policy.id for policy in (*[p for p in found if not p.procedure], *last[:LAST_PROCEDURES])]
+
+
+def _queue(rng: Random, drawn: DrawnCase, cause: str) -> list[Unit]:
+    """Procedures on a cause: one that holds for the asset, if there is any, gold if it is; then the rest on its product;
+    then those on the other."""
+    cells, gold = [cell for cell in drawn.family.cells if cell.cause.id == cause], set(drawn.settlement.gold)
+    product = drawn.cell.product
+    own = [unit for cell in cells if cell.product == product for unit in cell.units]
+    others = [unit for cell in cells if cell.product != product for unit in cell.units]
     for units in (own, others):
         rng.shuffle(units)
-    own.sort(key=lambda unit: (not set(gold) & set(unit.ids), not unit.counts))
+    own.sort(key=lambda unit: (gold.isdisjoint(unit.ids), not unit.counts, not holds(unit.scope, drawn.facts)))
     first, rest = own[:1], own[1:]
     rng.shuffle(rest)
     return [*first, *rest, *others]

@@ -31,8 +31,8 @@ class TicketsTierConfig(NamedTuple):
 
 TIER_CONFIGS = by_tier(
     TicketsTierConfig,
-    articles=(100, 150, 200),
-    context=(9, 10, 12),
+    articles=(150, 200, 250),
+    context=(11, 12, 14),
     chatter=(1, 2, 3),
     naming_rate=(0.4, 0.25, 0.15),
 )
