@@ -1,0 +1,86 @@
+"""Experts that leave out the symptom: they apply every rule to every cause on the page, and choose by something else.
+
+They are the most that a script can get which reads registers, conditions and policies and not what the person noticed.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+
+from warroom.core.policy import PolicyFactory
+from warroom.core.types import Brief, Observation, ToolCall
+from warroom.envs.tickets.policies.expert import FAIRLY_SURE, SURE, Findings, ProposedAnswer
+from warroom.envs.tickets.views import TicketsObservation
+
+DOUBTFUL = 0.4
+"""Confidence that a cause without an answer is the one."""
+Answers = Mapping[str, ProposedAnswer]
+"""What would be submitted, by the cause that is taken for the right one."""
+
+
+class SymptomlessExpert:
+    """The expert of the single-turn mode with a choice of the cause in place of the symptom."""
+
+    def __init__(self, choose: "Choice", brief: Brief, rng: Random) -> None:
+        self.choose, self.rng = choose, rng
+
+    def act(self, observation: Observation) -> ToolCall:
+        """What follows from the page for the chosen cause."""
+        if not isinstance(observation, TicketsObservation):
+            return ToolCall("wait")
+        findings = Findings.of(observation)
+        answers = answers_by_cause(findings)
+        answered = {cause: answer for cause, answer in answers.items() if answer.settlement.facts}
+        if any(answer.settlement.queue for answer in answers.values()):
+            return next(iter(answers.values()))._replace(confidence=SURE).submission()
+        if not answered:
+            return next(iter(answers.values()))._replace(confidence=FAIRLY_SURE).submission()
+        chosen = answers[self.choose(self.rng, findings, answers)]
+        confidence = 1 / len(answered) if chosen.settlement.facts else DOUBTFUL
+        return chosen._replace(confidence=confidence).submission()
+
+
+def answers_by_cause(findings: Findings) -> dict[str, ProposedAnswer]:
+    """The answer for each cause that a document on the page is about."""
+    answers = {}
+    for cause in sorted({content.cause for content in findings.contents.values()} - {""}):
+        findings.notes = findings.notes._replace(cause=cause)
+        answers[cause] = findings.answer()
+    return answers
+
+
+Choice = Callable[[Random, Findings, Answers], str]
+"""(draws, what is known, answers) -> a cause."""
+
+
+def any_answered(rng: Random, findings: Findings, answers: Answers) -> str:
+    """Any cause that has an answer."""
+    return rng.choice([cause for cause, answer in answers.items() if answer.settlement.facts])
+
+
+def unanswered_first(rng: Random, findings: Findings, answers: Answers) -> str:
+    """A cause without an answer, if there is one: it may be there for that."""
+    without = [cause for cause, answer in answers.items() if not answer.settlement.facts]
+    return rng.choice(without) if without else any_answered(rng, findings, answers)
+
+
+def by_documents(sign: int, rng: Random, findings: Findings, answers: Answers) -> str:
+    """The cause with an answer on which the page has the most documents for the product (`sign` 1), or the fewest (-1)."""
+    product = findings.facts().get("product")
+    counts = Counter(content.cause for content in findings.contents.values() if content.product == product)
+    answered = [cause for cause, answer in answers.items() if answer.settlement.facts]
+    return max(answered, key=lambda cause: (sign * counts[cause], rng.random()))
+
+
+CHOICES: Mapping[str, Choice] = {
+    "any_valid_cause": any_answered,
+    "cause_without_procedure": unanswered_first,
+    "most_documented_cause": partial(by_documents, 1),
+    "least_documented_cause": partial(by_documents, -1),
+}
+"""By name."""
+SYMPTOMLESS: Mapping[str, PolicyFactory] = {
+    name: partial(SymptomlessExpert, choose) for name, choose in CHOICES.items()
+}
+"""Policies that play them."""
