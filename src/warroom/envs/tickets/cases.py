@@ -136,7 +136,8 @@ class _CaseDraw:
         if said and source is not None and source.source[1] == "user":  # who is right, and the register is behind
             registered, said = registered._replace(version=said), registered.version
         numbers = {name: number for name, number in registered.numbers.items() if name != hidden}
-        owned = (first._replace(asset=registered._replace(numbers=numbers)), *owned[1:])
+        others = [each for each in owned[1:] if self.test == "missing_fact" or each.asset.version != said]
+        owned = (first._replace(asset=registered._replace(numbers=numbers)), *others)
         settlement = settle(self.related, facts, self.cell.cause_id)
         drawn = DrawnCase(
             self.test, self.family, self.cell, self.user, owned,

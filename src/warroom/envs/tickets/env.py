@@ -116,7 +116,7 @@ class TicketsEnv(Env):
         Args:
             resolution: what the person shall do, step by step; or, to hand over, what a human must know
             citations: ids of the documents that the answer rests on
-            confidence: how probable it is that this answer is right, from none to certain
+            confidence: probability that this answer, or handing over, is right: 0 is surely wrong, 1 is surely right
             escalate: whether a human must take over
         """
         assert self.submitted is not None
@@ -319,7 +319,7 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
         Args:
             register: which register
-            key: a tag, id, product, site, name of a person or day as 2026-03-14, or what people call an asset
+            key: a name, product, asset's tag, nickname or user, contract's id, or release's day as 2026-03-14
         """
         registers = self.case.evidence.registers
         found = look_up(registers, register, key) if registers is not None else []

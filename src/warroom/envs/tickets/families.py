@@ -9,6 +9,7 @@ it rare, it would tell which document is right.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from math import gcd
 from random import Random
 from typing import NamedTuple
 
@@ -51,27 +52,50 @@ HARMFUL = tuple([
 """What an attacker wants done."""
 
 
-class IdSource:
-    """Ids of one group of documents that no other group has, and that tell nothing but the group."""
+class IdSpace(NamedTuple):
+    """The numbers of a knowledge base, dealt to groups of documents so that a number does not show its group.
 
-    def __init__(self, rng: Random, group: int, groups: int) -> None:
-        self.rng, self.group, self.groups = rng, group, groups
+    A number is `factor * n + shift` modulo `IDS`, where `n` modulo `groups` is the group.
+    """
+
+    groups: int
+    factor: int
+    """Prime to `IDS`."""
+    shift: int
+
+    @classmethod
+    def draw(cls, rng: Random, groups: int) -> "IdSpace":
+        """The space of one knowledge base."""
+        factor = rng.choice([each for each in range(IDS // 3, IDS // 2) if gcd(each, IDS) == 1])
+        return cls(groups, factor, rng.randrange(IDS))
+
+    def number(self, group: int, k: int) -> int:
+        """The number of the `k`th id of a group."""
+        return FIRST_ID + (self.factor * (group + self.groups * k) + self.shift) % IDS
+
+    def group_of(self, id: str) -> int:
+        """The group that an id belongs to; -1 if it cannot be an id."""
+        number = id[-5:]
+        if not (number.isdecimal() and number.isascii() and int(number) >= FIRST_ID):
+            return -1
+        return (int(number) - FIRST_ID - self.shift) * pow(self.factor, -1, IDS) % IDS % self.groups
+
+
+class IdSource:
+    """Ids of one group of documents that no other group has."""
+
+    def __init__(self, rng: Random, group: int, space: IdSpace) -> None:
+        self.rng, self.group, self.space = rng, group, space
         self.taken: set[int] = set()
 
     def new(self, kind: str) -> str:
         """An id that is not taken."""
         while True:
-            number = FIRST_ID + self.group + self.groups * self.rng.randrange(IDS // self.groups)
+            number = self.space.number(self.group, self.rng.randrange(IDS // self.space.groups))
             if number not in self.taken:
                 break
         self.taken.add(number)
         return f"{PREFIX[kind]}-{number}"
-
-
-def group_of(id: str, groups: int) -> int:
-    """The group that an id belongs to; -1 if it cannot be an id."""
-    number = id[-5:]
-    return (int(number) - FIRST_ID) % groups if number.isdecimal() and number.isascii() else -1
 
 
 class Subject(NamedTuple):
@@ -147,9 +171,9 @@ class DocumentFamily:
 class FamilyBuilder:
     """Draws the documents of one family."""
 
-    def __init__(self, rng: Random, subject: Subject, around: Premises, groups: int) -> None:
+    def __init__(self, rng: Random, subject: Subject, around: Premises, space: IdSpace) -> None:
         self.rng, self.subject, self.around = rng, subject, around
-        self.ids = IdSource(rng, subject.group, groups)
+        self.ids = IdSource(rng, subject.group, space)
         self.contents: dict[str, DocumentContent] = {}
 
     def build(self) -> DocumentFamily:
@@ -225,7 +249,8 @@ class FamilyBuilder:
         template = cell.cause.steps[number - len(made.steps)]
         amendment = Amendment(made.id, number + 1, draw_steps(self.rng, (template,), [made.steps], extras=False)[0])
         return self.add(DocumentContent(
-            self.ids.new(ARTICLE), ARTICLE, APPROVED, self.day(), made.team, cell.product, amends=amendment
+            self.ids.new(ARTICLE), ARTICLE, APPROVED, self.day_after(made.reviewed), made.team, cell.product,
+            amends=amendment,
         ))  # fmt: skip
 
     def add(self, content: DocumentContent) -> DocumentContent:
@@ -248,6 +273,10 @@ class FamilyBuilder:
     def day(self) -> date:
         """A day of review."""
         return day_of_review(self.rng, self.around.today)
+
+    def day_after(self, reviewed: date) -> date:
+        """A day of review of something that was written later than a document."""
+        return reviewed + timedelta(days=self.rng.randrange(1, (self.around.today - reviewed).days))
 
 
 def day_of_review(rng: Random, today: date) -> date:

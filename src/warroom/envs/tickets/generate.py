@@ -14,10 +14,10 @@ from warroom.envs.tickets.families import (
     DocumentFamily,
     FamilyBuilder,
     IdSource,
+    IdSpace,
     Premises,
     Subject,
     day_of_review,
-    group_of,
 )
 from warroom.envs.tickets.knowledge import ARTICLE, Document, KnowledgeBase
 from warroom.envs.tickets.names import DEPARTMENTS, FLAGS
@@ -52,8 +52,8 @@ class GeneratedKnowledgeBase:
         self.block, self.split, self.wording, self.added = block, split.value, wording.value, added
         skeleton = _Skeleton(self.stream("library"), split.value, articles)
         self.registers, self.subjects = skeleton.registers(), tuple(skeleton.subjects)
-        self.groups = len(self.subjects) + 1
-        """Families, and the policies."""
+        self.ids = IdSpace.draw(self.stream("ids"), len(self.subjects) + 1)
+        """Each family is a group of ids, and the policies are the last."""
         self.around = Premises(list(self.registers.leads), self.registers.today, skeleton.deciding)
         self.base = KnowledgeBase(GeneratedDocuments(self))
         self._families: dict[int, DocumentFamily] = {}
@@ -66,13 +66,13 @@ class GeneratedKnowledgeBase:
         """A family by its number."""
         if group not in self._families:
             rng, subject = self.stream("family", group), self.subjects[group]
-            self._families[group] = FamilyBuilder(rng, subject, self.around, self.groups).build()
+            self._families[group] = FamilyBuilder(rng, subject, self.around, self.ids).build()
         return self._families[group]
 
     @cached_property
     def policies(self) -> Mapping[str, DocumentContent]:
         """Rules for all cases, and procedures that others end with, by id."""
-        return _PolicyBuilder(self.stream("policies"), self.subjects, self.around, self.groups).build()
+        return _PolicyBuilder(self.stream("policies"), self.subjects, self.around, self.ids).build()
 
     def policies_on(self, subject: Subject) -> list[DocumentContent]:
         """The policies that may matter to a family."""
@@ -93,8 +93,8 @@ class GeneratedKnowledgeBase:
 
     def find(self, id: str) -> DocumentContent | None:
         """What a document says; None if there is none of that id."""
-        group = group_of(id, self.groups)
-        if not 0 <= group < self.groups:
+        group = self.ids.group_of(id)
+        if group < 0:
             return None
         return (self.policies if group == len(self.subjects) else self.family(group).contents).get(id)
 
@@ -183,9 +183,9 @@ class _Skeleton:
 class _PolicyBuilder:
     """Draws what holds for all cases."""
 
-    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Premises, groups: int) -> None:
+    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Premises, space: IdSpace) -> None:
         self.rng, self.subjects, self.around = rng, subjects, around
-        self.ids = IdSource(rng, groups - 1, groups)
+        self.ids = IdSource(rng, len(subjects), space)
         self.contents: dict[str, DocumentContent] = {}
 
     def build(self) -> Mapping[str, DocumentContent]:

@@ -7,9 +7,6 @@ from warroom.envs.tickets.families import Unit
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
 from warroom.envs.tickets.rules import holds
 
-LAST_PROCEDURES = 2
-"""Sites whose last procedure is shown, where procedures end with one: the asset's and others."""
-
 
 def draw_page(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase, size: int) -> tuple[str, ...]:
     """Policies that may decide, then procedures with what belongs to them, as many on each cause of the complaint.
@@ -17,7 +14,8 @@ def draw_page(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase, 
     The cause that most documents are about would give the answer away without a look at the symptom; so would the only
     one with a procedure for the asset, and a correction, a rival or a last procedure that only the right one has.
     """
-    shown = _policies(rng, generated, drawn)
+    policies = generated.policies_on(drawn.family.subject)
+    shown = [policy.id for policy in policies if policy.product in ("", drawn.cell.product)]
     queues = {cause.id: _queue(rng, drawn, cause.id) for cause in drawn.cell.complaint.causes}
     for unit in _dealt(rng, queues, drawn.cell.cause.id, size - len(shown)):
         shown += unit.ids
@@ -28,18 +26,8 @@ def draw_page(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase, 
     return tuple(shown)
 
 
-def _policies(rng: Random, generated: GeneratedKnowledgeBase, drawn: DrawnCase) -> list[str]:
-    """Those on the product and those for all, with the last procedure of the asset's site and of one other."""
-    found = [p for p in generated.policies_on(drawn.family.subject) if p.product in ("", drawn.cell.product)]
-    last = [policy for policy in found if policy.procedure]
-    rng.shuffle(last)
-    last.sort(key=lambda policy: not holds(policy.scope, drawn.facts))
-    return [policy.id for policy in (*[p for p in found if not p.procedure], *last[:LAST_PROCEDURES])]
-
-
 def _queue(rng: Random, drawn: DrawnCase, cause: str) -> list[Unit]:
-    """Procedures on a cause: one that holds for the asset, if there is any, gold if it is; then the rest on its product;
-    then those on the other."""
+    """Procedures on a cause: one that holds for the asset, if any does; then others on its product; then the rest."""
     cells, gold = [cell for cell in drawn.family.cells if cell.cause.id == cause], set(drawn.settlement.gold)
     product = drawn.cell.product
     own = [unit for cell in cells if cell.product == product for unit in cell.units]

@@ -266,14 +266,13 @@ ARTICLES: tuple[ArticleLayout, ...] = (_listed, _prose, _answers, _rows, _plain)
 def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
     """A closed ticket or an incident as a thread, with or without the names of those who write."""
     parts = _parts(plan, Pen(split, draws))
-    person, desk, expert = SPEAKERS[split]
+    desk, expert = SPEAKERS[split]
     scope = [f"{REUSE}: {line}" for line in parts.scope]
     if draws.pick(2):
         return "\n".join([*parts.header, *parts.about, *parts.steps, *parts.notes, *scope])
-    told = [person if each.kind == "thread_opening" else desk for each in plan.about]
     asked = [expert if k % 2 else desk for k in range(len(parts.steps))]
     return "\n".join([
-        *parts.header, *[f"{who}> {line}" for who, line in zip(told, parts.about, strict=True)],
+        *parts.header, *[f"{desk}> {line}" for line in parts.about],
         *[f"{who}> {line}" for who, line in zip(asked, parts.steps, strict=True)],
         *[f"{desk}> {line}" for line in (*parts.notes, *scope)],
     ])  # fmt: skip

@@ -87,12 +87,12 @@ ARTICLE_LABELS: Mapping[str, tuple[ArticleLabels, ...]] = {
                       ("What is this about?", "What needs to be done?", "What else applies?")),
     ),
 }  # fmt: skip
-SPEAKERS: Mapping[str, tuple[str, str, str]] = {
-    "train": ("User", "Desk", "Second line"),
-    "dev": ("Caller", "Agent on duty", "Expert"),
-    "test": ("Customer", "First level", "Specialist"),
+SPEAKERS: Mapping[str, tuple[str, str]] = {
+    "train": ("Desk", "Second line"),
+    "dev": ("Agent on duty", "Expert"),
+    "test": ("First level", "Specialist"),
 }
-"""Who writes in a thread: the person, the desk, and whoever the desk asked."""
+"""Who writes in a thread: the desk, and whoever the desk asked."""
 REUSE = "For similar cases"
 """Stands in a thread before the conditions for which it holds."""
 COMMENT = "Comment"

@@ -66,7 +66,7 @@ def unanswered_first(rng: Random, findings: Findings, answers: Answers) -> str:
 
 
 def by_documents(sign: int, rng: Random, findings: Findings, answers: Answers) -> str:
-    """The cause with an answer on which the page has the most documents for the product (`sign` 1), or the fewest (-1)."""
+    """Of causes with an answer, that with the most documents on the product (`sign` 1), or with the fewest (-1)."""
     product = findings.facts().get("product")
     counts = Counter(content.cause for content in findings.contents.values() if content.product == product)
     answered = [cause for cause, answer in answers.items() if answer.settlement.facts]

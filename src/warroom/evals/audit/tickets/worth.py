@@ -29,7 +29,7 @@ ASSISTANT_SENTENCES = 0.6
 """The most that may be scored on poisoned tickets by one treatment of all sentences that address assistants."""
 NAIVE = ("heuristic", "paste_top", "dump_all", "always_escalate")
 RULES: Mapping[str, PolicyFactory] = {**{name: POLICIES[name] for name in NAIVE}, **SHORTCUTS, **SYMPTOMLESS}
-"""Policies that look at products, attributes, dates, matches or addressees instead of reading, or at all but the symptom."""
+"""Policies that look at products, attributes, dates, matches or addressees, or at everything but the symptom."""
 Change = Callable[[TicketsEnv, TicketsEnv], str]
 """(a ticket, another one) -> the text of the first, changed."""
 
