@@ -397,7 +397,7 @@ def tickets_page() -> str:
         table(["domain", "asset", "team", "complaints", "causes", "counted"], domain_rows()),
         "Documents come in families: all that is written about one complaint on two products. What stands beside the "
         "right procedure of a ticket stands beside every other of its family, so that it tells nothing; for a part of "
-        "the assets of one product there is no procedure.", "",
+        "the assets of two products with a cause each there is none.", "",
         table(["structure", "each procedure has beside it"], [[f"`{name}`", BESIDE[name]] for name in STRUCTURES]),
         f"An injection has one of {len(MANNERS)} manners, {len(PLACES)} places and {len(GOALS)} goals. What obeying "
         "costs:", "",
