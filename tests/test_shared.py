@@ -232,7 +232,7 @@ def test_who_is_away_is_played_for_hears_of_it_and_may_come_back() -> None:
     with hosting(shared) as host, host.take("sre") as sre, host.take("oversight") as oversight:
         sre.news(SOON)
         reply = sre.call(*WAIT, SOON)  # oversight says nothing until its turn has passed
-        assert reply.state is SeatState.TURN and shared.stood_in == 1
+        assert reply.state is SeatState.TURN and shared.stood_in == 1 and reply.missing == ["oversight"]
         with pytest.raises(RequestRefused, match="sre is taken"):
             host.take("sre")
         late = oversight.call(*WAIT)

@@ -114,7 +114,8 @@ def play_seat(taken: "SharedSeat") -> None:
 def _waiting_for(reply: SeatReply) -> str:
     if reply.state is SeatState.LOBBY:
         return f"waiting for {', '.join(reply.missing)} to be taken"
-    return f"turn {reply.turn + 1} of {reply.budget}: {reply.acting} plays"
+    away = f" (away, played for: {', '.join(reply.missing)})" if reply.missing else ""
+    return f"turn {reply.turn + 1} of {reply.budget}: {reply.acting} plays{away}"
 
 
 def _brief(joined: Joined) -> Brief:

@@ -106,9 +106,10 @@ def _standing(reply: SeatReply, seat: str) -> str:
     where = f"turn {reply.turn + 1} of {reply.budget}"
     if reply.state is SeatState.LOBBY:
         return f"The incident has not begun: {', '.join(reply.missing)} not taken yet. Call {AWAIT} to wait."
+    away = f" Away, so that somebody plays for them: {', '.join(reply.missing)}." if reply.missing else ""
     if reply.state is SeatState.WAITING:
-        return f"It is not your turn: {reply.acting} has {where}. Call {AWAIT} to wait."
-    return f"It is your turn ({seat}, {where})." if reply.state is SeatState.TURN else ""
+        return f"It is not your turn: {reply.acting} has {where}.{away} Call {AWAIT} to wait."
+    return f"It is your turn ({seat}, {where}).{away}" if reply.state is SeatState.TURN else ""
 
 
 def instructions(seat: SharedSeat) -> str:

@@ -104,7 +104,7 @@ class SeatReply:
     acting: str
     """The seat whose turn it is; empty outside of turns."""
     missing: list[str]
-    """Seats that nobody has taken, while these are waited for."""
+    """Seats that nobody plays: before the incident begins those that nobody has taken, then those whose client is away."""
     note: str = ""
     """Why a call was not played; empty if it was."""
     score: float | None = None
@@ -307,6 +307,13 @@ class SharedIncident:
         others = f"free: {', '.join(free)}" if free else "no seat is free"
         return f"{seat} is taken ({others}); a seat is free again once its client leaves, or has let its turn pass"
 
+    def _unplayed(self) -> list[str]:
+        """Seats that have no client, or one that is away; none once the incident is over."""
+        if self._phase in FINAL:
+            return []
+        without = set(self.seats) - set(self._claims) if self._phase is SeatState.LOBBY else self._away
+        return [seat for seat in self.seats if seat in without]
+
     def _state(self, seat: str) -> SeatState:
         if self._phase in FINAL or self._offer is None or self._offer.done() or self.chat.seat != seat:
             return self._phase
@@ -335,7 +342,7 @@ class SharedIncident:
         return SeatReply(
             state=state, texts=shown[max(0, seen) :], seen=len(shown), turn=env.turn, budget=env.budget,
             acting=self.chat.seat if self._phase is SeatState.WAITING else "",
-            missing=[other for other in self.seats if other not in self._claims] if state is SeatState.LOBBY else [],
+            missing=self._unplayed(),
             note=note, score=round(env.score(), 4) if state is SeatState.OVER else None,
         )  # fmt: skip
 
