@@ -104,7 +104,7 @@ class SeatReply:
     acting: str
     """The seat whose turn it is; empty outside of turns."""
     missing: list[str]
-    """Seats that nobody plays: before the incident begins those that nobody has taken, then those whose client is away."""
+    """Seats without a client: before the incident those that nobody has taken, then those whose client is away."""
     note: str = ""
     """Why a call was not played; empty if it was."""
     score: float | None = None
