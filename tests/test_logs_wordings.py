@@ -27,7 +27,7 @@ from warroom.sim.streams.outage_lines import (
     results_of,
     troubles_of,
 )
-from warroom.sim.streams.outage_results import COMPARED, Duration, result_figures
+from warroom.sim.streams.outage_results import COMPARED, ResultBounds, result_figures
 from warroom.sim.streams.outage_wording import SEPARATOR
 from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES, FIGURES
@@ -65,7 +65,7 @@ def told(split: Split) -> Iterator[Told]:
 def figures(harmful: bool, text: str, number: int = 0) -> dict[str, int]:
     draw = blake2b(f"{text}{number}".encode(), digest_size=8).digest()
     total = ALLOWED * (1.4 if harmful else 0.8)
-    return result_figures(harmful, draw, Duration(total, ALLOWED), most=TRIES)
+    return result_figures(harmful, draw, ResultBounds(total, ALLOWED, TRIES, newest=100 + draw[1]))
 
 
 def written(one: Told, harmful: bool) -> str:

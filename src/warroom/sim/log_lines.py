@@ -19,7 +19,7 @@ from warroom.sim.log_records import Cells, Context, KeptLine, LineSource, LogLin
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.streams.component import LineStream, StorySource, StreamGroup, SymptomSource, stream_groups
-from warroom.sim.streams.outage_results import Duration, result_figures
+from warroom.sim.streams.outage_results import ResultBounds, result_figures
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, GroupRole
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
 
@@ -368,14 +368,12 @@ class LogLines:
         service, group = line.source.service, line.source.group
         if (service, group.position) not in self._settings:
             self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
-        fixed, duration = self._settings[service, group.position], Duration(took, self.counts.patience[service])
-        found = result_figures(group.role == "harmed", draw, duration, most=2 + fixed[3] % 4)
-        found |= {
+        fixed, newest = self._settings[service, group.position], 100 + int(line.second) // REVISED_EVERY
+        bounds = ResultBounds(took, self.counts.patience[service], 2 + fixed[3] % 4, newest)
+        found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,
         }  # fmt: skip
-        newest = 100 + int(line.second) // REVISED_EVERY
-        found |= {"held": newest - (found["newest"] - found["held"]), "newest": newest}
         if group.story is not None and group.story.harm == "late":
             found["ms"] = max(1, int(found["took"] * (0.4 + draw[1] / 512)))
         return found

@@ -53,7 +53,7 @@ def results_of(split: Split, name: str, kind: str) -> tuple[str, ...]:
     if name in ONE_OUTCOME:
         return ()
     table, harm = RESULTS[split], "late" if OUTAGES[name.removesuffix(f" {RECEIVED}")].gradual else "errors"
-    return next(table[key] for key in ((name, ""), (harm, kind), (harm, "")) if key in table)
+    return next(table[key] for key in ((name, kind), (name, ""), (harm, kind), (harm, "")) if key in table)
 
 
 def openings_of(split: Split, object_kind: ObjectKind, kind: str) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ SEPARATOR = "; "
 Troubles = dict[tuple[str, str], tuple[str, ...]]
 """By name of the outage and kind of component; an empty kind is for all that have no row of their own."""
 Results = dict[tuple[str, str], tuple[str, ...]]
-"""By name of the outage, else by what it does to requests, "errors" or "late"; and by kind of component."""
+"""By name of the outage, where not every result fits it, else by what it does to requests, "errors" or "late"; and by
+kind of component."""
 Openings = dict[tuple[ObjectKind, str], tuple[str, ...]]
 """What is written as a build, session or prefix begins to matter, by what it is and kind of component. Such lines
 belong to no request, and ordinary ones are written every hour."""

@@ -331,6 +331,39 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
 }  # fmt: skip
 
 TEST_RESULTS: Results = {
+    ("crash", ""): (
+        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "rc={status} ping={inner}", "ping={inner} rc={status}",
+    ),
+    ("crash", "gateway"): (
+        "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
+    ),
+    ("crash", "db"): (
+        "try={tries}/{most} errored", "try_cap={most} errored={tries}", "tries_left={left}", "statements_lost={rest}",
+    ),
+    ("crash", "cache"): (
+        "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}", "tries_left={left}", "commands_lost={rest}",
+    ),
+    ("crash", "queue"): (
+        "write try={tries}/{most} failed", "try_cap={most} failed={tries}", "acks={got} quorum={need}",
+        "quorum={need} acks={got}", "tries_left={left}",
+    ),
+    ("locks", "db"): (
+        "lock try={tries}/{most} errored", "lock_try_cap={most} errored={tries}", "lock_tries_left={left}",
+        "rows_pending={rest}", "locked={done} wanted={all}", "wanted={all} locked={done}",
+    ),
+    ("credential_stuffing", ""): (
+        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "rc={status} ping={inner}", "ping={inner} rc={status}",
+    ),
+    ("leaked_token", ""): (
+        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "rc={status} ping={inner}", "ping={inner} rc={status}",
+    ),
+    ("provider", ""): (
+        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "rc={status} ping={inner}", "ping={inner} rc={status}", "records lacking={rest}",
+    ),
     ("errors", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
         "fragments={done}/{all}", "wanted={all} composed={done}",

@@ -331,6 +331,43 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
 }  # fmt: skip
 
 TRAIN_RESULTS: Results = {
+    ("crash", ""): (
+        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
+        "http {status}, health {inner}", "health {inner}, http {status}",
+    ),
+    ("crash", "gateway"): (
+        "try {tries}/{most} unsuccessful", "permitted {most}, unsuccessful {tries}", "tries remaining: {left}",
+        "exchanges dropped: {rest}",
+    ),
+    ("crash", "db"): (
+        "statement attempt {tries}/{most} failed", "permitted {most}, failed {tries}", "statement retries left: {left}",
+        "statements dropped: {rest}",
+    ),
+    ("crash", "cache"): (
+        "command attempt {tries}/{most} failed", "allowed {most}, failed commands {tries}",
+        "command retries left: {left}", "commands dropped: {rest}",
+    ),
+    ("crash", "queue"): (
+        "append attempt {tries}/{most} failed", "limit {most}, failed {tries}", "acknowledged {got} of {need}",
+        "required {need}, acknowledged {got}", "append retries left: {left}",
+    ),
+    ("locks", "db"): (
+        "lock attempt {tries}/{most} failed", "lock attempts permitted {most}, failed {tries}",
+        "lock retries left: {left}", "rows left unlocked: {rest}", "{done} of {all} row locks granted",
+        "row locks requested {all}, granted {done}",
+    ),
+    ("credential_stuffing", ""): (
+        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
+        "http {status}, health {inner}", "health {inner}, http {status}",
+    ),
+    ("leaked_token", ""): (
+        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
+        "http {status}, health {inner}", "health {inner}, http {status}",
+    ),
+    ("provider", ""): (
+        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
+        "http {status}, health {inner}", "health {inner}, http {status}", "records missing: {rest}",
+    ),
     ("errors", ""): (
         "attempt {tries}/{most} failed", "failures {tries}, allowed {most}",
         "{done} of {all} steps completed", "steps planned {all}, completed {done}",
