@@ -353,7 +353,7 @@ TRAIN_RESULTS: Results = {
     ),
     ("locks", "db"): (
         "lock attempt {tries}/{most} failed", "lock attempts permitted {most}, failed {tries}",
-        "lock retries left: {left}", "rows left unlocked: {rest}", "{done} of {all} row locks granted",
+        "lock retries left: {left}", "rows still unlocked: {rest}", "{done} of {all} row locks granted",
         "row locks requested {all}, granted {done}",
     ),
     ("credential_stuffing", ""): (

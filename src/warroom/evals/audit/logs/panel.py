@@ -35,6 +35,11 @@ from warroom.sim.outages import OBJECT_OF, REMEDIES, Remedy
 from warroom.sim.streams.outage_wording import SEPARATOR
 
 FIGURES = re.compile(r"\d+")
+_CODE = re.compile(r"\b(?:rc|http|status)[ =](\d{3})\b")
+_LEFT, _TRIES = re.compile(r"left|remain"), re.compile(r"\btr(?:y|ies)|attempt|fail|error|\bERR|unsuccess")
+_LIMIT = re.compile(
+    r"\b(?:\w*(?:limit|timeout|allow)\w*|deadline|ttl|cancel_after|max\w*[ _]?wait|\w+ (?:closes|waits))\D*(\d+)"
+)
 Fixes = Callable[[LogHistory, str], Sequence[Fix]]
 
 # -- what to read, and whom to take for the root --------------------------------------------------------
@@ -145,12 +150,38 @@ def most_of_order(shown: Callable[[int, int], bool], seen: LogHistory) -> str | 
     return most(found)
 
 
+def means_harm(result: str) -> bool:
+    """What a result says, by a few words of its keys; those of a trouble stay unread."""
+    figures = [int(figure) for figure in FIGURES.findall(result)]
+    if not figures:
+        return False
+    if code := _CODE.search(result):
+        return int(code[1]) >= 400
+    if len(figures) == 1:
+        return (figures[0] == 0) == bool(_LEFT.search(result))
+    if "ms" in result and (limit := _LIMIT.search(result)):
+        return max(figures) > int(limit[1])
+    return (figures[0] == figures[-1]) == bool(_TRIES.search(result))
+
+
+def harmed(seen: LogHistory, service: str) -> list[LogLine]:
+    """Lines of a service whose result means harm."""
+    return [line for line in _of_troubles(seen, service) if means_harm(line.message.rpartition(SEPARATOR)[2])]
+
+
+def most_harmed(seen: LogHistory) -> str | None:
+    """The service of the walk with most lines whose result means harm."""
+    if seen.users_are_well:
+        return None
+    return most({name: float(len(harmed(seen, name))) for name in walk(seen)})
+
+
 # -- what to do about it --------------------------------------------------------------------------------
 
 
-def object_of_failed_traces(seen: LogHistory, root: str) -> Sequence[Fix]:
-    """The remedy whose kind of object stands in lines about requests that the gateway failed; else the one by words."""
-    for line in _failed(seen, root):
+def object_of(lines: Callable[[LogHistory, str], list[LogLine]], seen: LogHistory, root: str) -> Sequence[Fix]:
+    """The remedy whose kind of object stands in some lines of the root; else the one by words."""
+    for line in lines(seen, root):
         for remedy, kind in OBJECT_OF.items():
             if found := objects_in(kind, line.message):
                 return [Fix(cast(Remedy, remedy), found[-1])]
@@ -199,10 +230,12 @@ PANEL: dict[str, Strategy] = {
         for action in REMEDIES
     },
     "failed traces": Strategy(follow_traces, writer_of_failed_traces),
-    "failed traces, kind of object": Strategy(follow_traces, writer_of_failed_traces, object_of_failed_traces),
+    "failed traces, kind of object": Strategy(follow_traces, writer_of_failed_traces, partial(object_of, _failed)),
     "walk, figures that fall": Strategy(walk_searches, partial(most_of_order, gt)),
     "walk, figures that rise": Strategy(walk_searches, partial(most_of_order, lt)),
     "walk, figures alike": Strategy(walk_searches, partial(most_of_order, eq)),
+    "walk, results read": Strategy(walk_searches, most_harmed),
+    "walk, results read, kind of object": Strategy(walk_searches, most_harmed, partial(object_of, harmed)),
     "walk, oldest build": Strategy(walk_searches, deepest, partial(always, "rollback", 0)),
 }  # fmt: skip
 """Each rule by name. `heuristic` is the walk that beat the first world."""
