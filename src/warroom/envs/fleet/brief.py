@@ -150,9 +150,9 @@ def rules(difficulty: Difficulty) -> str:
         "own: either may be declared, both have to end. The incident may be closed once service levels have held for "
         f"{_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of the requests at the first service of "
         "the map fail or are late: metrics and traces tell), no cause is at work, and no controller brings one back: "
-        "those of agents make their changes again after a while, until the agent is suspended or the service is "
-        "frozen. A frozen service can still be repaired by hand. To freeze "
-        "a service whose own change is not a cause is a wrong act."
+        "those of agents make their changes again after a while, until Oversight has suspended the agent by a flag or "
+        "the Manager has frozen the service. A frozen service can still be repaired by hand. To freeze a service whose "
+        "own change is not a cause is a wrong act."
     )
     sight = (
         "Sight: the table of services counts errors as each service does itself; alerts and traces count what its "
@@ -180,9 +180,9 @@ def handbook() -> str:
     """What changes do, by kind: the formulas that the world itself uses."""
     head = (
         "What a change does, as a share of the requests of the service where it does harm: its own, or for evict the "
-        "store behind, which is the one to declare (share: the part of the requests that it concerns; load, and what "
-        "parts carry, as metrics show them now; times the share of hosts that it runs on, and nothing if its part is "
-        "not in use or it comes to less than 0):"
+        "store behind, which is the one to declare (share: the part of the requests that it concerns; load, in "
+        "requests a second, and what parts carry, as metrics show them now; times the share of hosts that it runs on, "
+        "and nothing if its part is not in use or it comes to less than 0):"
     )
     shares = (
         "Cohort goes with app, and region with class: shares of conditions on such a pair do not multiply, but a log "
@@ -204,17 +204,17 @@ def repairs() -> str:
         ended_by[REMEDIES[mechanism] or NOTHING].append(f"{mechanism} ({meaning})")
     rows = [f"{repair} ({WHY[repair]}): {'; '.join(ended_by[repair])}" for repair in WHY]
     return "\n".join([
-        "Failures that no change made, by the repair that ends them. Declare the service that has the failure, without "
-        "a change. They too may harm some cohorts, versions, regions, classes or hosts alone:",
+        f"A change that does at least {CAUSED:.0%} of the harm is the cause, whichever lines rise with it, at once or "
+        "later, and however full the service is; what it did ends when that change is rolled back. Failures that no "
+        "change made, by the repair that ends them (declare the service that has the failure, without a change; they "
+        "too may harm some cohorts, versions, regions, classes or hosts alone):",
         *rows,
         f"{NOTHING}: {'; '.join(ended_by[NOTHING])}",
-        f"A scale must reach at least {ENOUGH:g} times the usual replicas. All of them show in log lines that belong "
-        "to no request (trace:none): those that call the resource itself used up, expired, gone or out of reach rise "
+        f"A scale must reach at least {ENOUGH:g} times the replicas on the map. All of them show in log lines that "
+        "belong to no request (trace:none): those that call the resource itself used up, expired, gone or out of reach rise "
         f"with the harm, at the service, those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about waiting "
         "rise behind any harm, and lines at a steady rate are those of any day. Behind the harm of a change "
-        f"{', '.join(sorted(FOLLOWS))} may run out too. A change whose effect fits the harm is the cause, whichever "
-        "lines rise with it, at once or later, and however full the service is; what it did ends when that change is "
-        "rolled back.",
+        f"{', '.join(sorted(FOLLOWS))} may run out too.",
     ])  # fmt: skip
 
 

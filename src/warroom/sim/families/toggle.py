@@ -17,7 +17,9 @@ FAMILY = Family(
     },
     size="new value",
     lever=Number("requests that reach the branch of the flag", "requests/minute"),
-    formula=share_of_traffic("percent x share x requests that reach the branch / (60 x load)", per_request=60.0),
+    formula=share_of_traffic(
+        "percent x share x requests a minute that reach the branch / (60 x load)", per_request=60.0
+    ),
     idles=True,
     quotes=("sessions", "heap"),
 )
