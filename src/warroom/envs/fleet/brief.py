@@ -211,9 +211,9 @@ def repairs() -> str:
         *rows,
         f"{NOTHING}: {'; '.join(ended_by[NOTHING])}",
         f"A scale must reach at least {ENOUGH:g} times the replicas on the map. All of them show in log lines that "
-        "belong to no request (trace:none): those that call the resource itself used up, expired, gone or out of reach rise "
-        f"with the harm, at the service, those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about waiting "
-        "rise behind any harm, and lines at a steady rate are those of any day. Behind the harm of a change "
+        "belong to no request (trace:none): those that call the resource itself used up, expired, gone or out of reach "
+        f"rise with the harm, at the service, those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about "
+        "waiting rise behind any harm, and lines at a steady rate are those of any day. Behind the harm of a change "
         f"{', '.join(sorted(FOLLOWS))} may run out too.",
     ])  # fmt: skip
 
