@@ -2,8 +2,9 @@
 
 Confidence c earns c (2y - c) where y is 1 if the answer is verified and 0 if not, and nothing else depends on that
 word. So no word need be sampled: the expected squared error over all of them is differentiated. By policy gradient the
-same signal is the smallest of all in the reward, and a model that is certain never tries another word
-(docs/experiments/2026-11-tickets-nano-confidence.md).
+same signal is the smallest of all in the reward, and a model that is certain never tries another word. Only the rows of
+the output layer that these words are read from are fitted, on what the model has before it when it states them: a stage
+that moved all weights spoilt the answers (docs/experiments/2026-11-tickets-nano-confidence.md).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import softplus
 from transformers import PreTrainedModel
 
 from warroom import scheduler
@@ -30,8 +31,12 @@ from warroom.train.resolve_config import confidence_tokens
 
 SURE = "how sure to be"
 """Name of the stage."""
+HELD_OUT = 5
+"""One answer in so many is not fitted: on these the best rows are chosen."""
+MARGIN = 4.0
+"""Nats by which other words have to be likelier than confidence where something else was said, and the reverse."""
 StepLossCallback = Callable[[int, float], None]
-"""Called with the step and the mean squared error of the stated confidence in it."""
+"""Called with the step and the share of its answers that were wrong."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +44,15 @@ class ConfidencePlan:
     """How a model learns what it may be sure of."""
 
     steps: int
+    """Batches of answers that are judged."""
     incidents: int = 48
     """Answers per step."""
-    rate: float = 5e-4
-    """Of AdamW; it falls linearly to nothing. At 1e-3 the error rose before it fell."""
     temperature: float = 0.0
     """Of the answers."""
-    hold: float = 1.0
-    """Weight of saying everything else as before."""
+    updates: int = 400
+    """Of the rows, each on all answers."""
+    rate: float = 0.03
+    """Of Adam; it falls linearly to nothing."""
     shuffled: bool = False
     """A control: outcomes of other answers."""
     seed: int = 0
@@ -64,6 +70,26 @@ class ConfidenceAnswer(NamedTuple):
     verified: bool
 
 
+class OutputInputs(NamedTuple):
+    """What the output layer has before it, and how much all words but those of confidence weigh against them there."""
+
+    features: Tensor
+    """One row for each place."""
+    rest: Tensor
+    """Logarithm of the summed weights of all other words, by place."""
+
+
+class JudgedAnswers(NamedTuple):
+    """Answers as the rows of the words of confidence are fitted to them."""
+
+    stated: OutputInputs
+    """Where confidence was stated."""
+    outcomes: Tensor
+    """1 where the answer was right, 0 where it was wrong."""
+    others: OutputInputs
+    """Where the model wrote something else."""
+
+
 def train_confidence(
     model: HfModel,
     env: str,
@@ -71,32 +97,33 @@ def train_confidence(
     plan: ConfidencePlan,
     on_progress: StepLossCallback = lambda *progress: None,
 ) -> list[float]:
-    """Teach the model in place how sure to be of answers that it gives, and return the squared error of each step.
+    """Teach the model in place how sure to be of answers that it gives.
 
-    Its answers themselves are held: what it wrote around the word is imitated. A step without any answer that states
-    a confidence teaches nothing and has no error.
+    Returns the expected squared error of its confidence on answers that were not fitted, before and after; nothing if
+    it states no confidence, or too few answers do.
     """
-    words = confidence_tokens(env, model.checkpoint.manifest["renderer"])
-    sure = word_ids(model.tokenizer, words)
-    weights = model.checkpoint.model
-    optimizer = torch.optim.AdamW(weights.parameters(), lr=plan.rate, weight_decay=0.0)
-    errors = []
+    sure = word_ids(model.tokenizer, confidence_tokens(env, model.checkpoint.manifest["renderer"]))
+    weights = model.checkpoint.model.eval()
+    answers: list[ConfidenceAnswer] = []
     for step in range(plan.steps):
-        weights.eval()
-        answers = ask(model, incidents(env, options, plan, step), sure, plan.temperature)
-        if not answers:
-            continue
-        weights.train()
-        found = losses(weights, answers, sure, _outcomes(answers, plan, step))
-        torch.autograd.backward(found.error + found.surprise + plan.hold * found.held)
-        torch.nn.utils.clip_grad_norm_(weights.parameters(), 1.0)
-        for group in optimizer.param_groups:
-            group["lr"] = plan.rate * (1 - step / plan.steps)
-        optimizer.step()
-        optimizer.zero_grad()
-        errors.append(found.error.item())
-        on_progress(step + 1, errors[-1])
-    return errors
+        found = ask(model, incidents(env, options, plan, step), sure, plan.temperature)
+        answers += found
+        on_progress(step + 1, sum(not answer.verified for answer in found) / max(1, len(found)))
+    if len(answers) < 2 * HELD_OUT:
+        return []
+    outcomes = _outcomes(answers, plan)
+    held_out = [k % HELD_OUT == 0 for k in range(len(answers))]
+    known, unknown = (
+        judged(weights, [a for a, out in zip(answers, held_out, strict=True) if out is part], sure,
+               [y for y, out in zip(outcomes, held_out, strict=True) if out is part])
+        for part in (False, True)
+    )  # fmt: skip
+    table = weights.get_output_embeddings().weight
+    before = table.detach()[sure].float()
+    after = fitted(before, known, unknown, plan)
+    with torch.no_grad():
+        table[sure] = after.to(table)
+    return [losses(rows, unknown).error.item() for rows in (before, after)]
 
 
 def incidents(env: str, options: Options, plan: ConfidencePlan, step: int) -> list[EpisodeSpec]:
@@ -131,41 +158,79 @@ def _answer(seat: HfPolicy, sure: Sequence[int], verified: bool) -> ConfidenceAn
     return ConfidenceAnswer(seat.ids, seat.prompt, stated[-1], verified) if stated else None
 
 
-def _outcomes(answers: Sequence[ConfidenceAnswer], plan: ConfidencePlan, step: int) -> list[float]:
+def _outcomes(answers: Sequence[ConfidenceAnswer], plan: ConfidencePlan) -> list[float]:
     found = [float(answer.verified) for answer in answers]
     if plan.shuffled:
-        stream(plan.seed, "shuffled confidence", step).shuffle(found)
+        stream(plan.seed, "shuffled confidence").shuffle(found)
     return found
 
 
+def judged(
+    weights: PreTrainedModel, answers: Sequence[ConfidenceAnswer], sure: Sequence[int], outcomes: Sequence[float]
+) -> JudgedAnswers:
+    """Answers that turned out so, with what the output layer has before it in each of them."""
+    stated, others = [], []
+    for answer in answers:
+        seen = _seen(weights, answer.ids, sure)
+        stated.append(OutputInputs(*[part[answer.place - 1 : answer.place] for part in seen]))
+        beside = [k - 1 for k in range(answer.begin, len(answer.ids)) if k != answer.place]
+        others.append(OutputInputs(*[part[beside] for part in seen]))
+    return JudgedAnswers(_joined(stated), torch.tensor(outcomes), _joined(others))
+
+
+@torch.no_grad()
+def _seen(weights: PreTrainedModel, ids: Sequence[int], sure: Sequence[int]) -> OutputInputs:
+    """For each place of a conversation."""
+    layer, inputs = weights.get_output_embeddings(), list[Tensor]()
+    hook = layer.register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
+    try:
+        logits = weights(input_ids=torch.tensor([ids]), use_cache=False).logits[0].float()
+    finally:
+        hook.remove()
+    logits[:, list(sure)] = -torch.inf
+    return OutputInputs(inputs[-1][0].float(), logits.logsumexp(-1))
+
+
+def _joined(parts: Sequence[OutputInputs]) -> OutputInputs:
+    return OutputInputs(torch.cat([part.features for part in parts]), torch.cat([part.rest for part in parts]))
+
+
+def fitted(rows: Tensor, known: JudgedAnswers, unknown: JudgedAnswers, plan: ConfidencePlan) -> Tensor:
+    """The rows of the words of confidence after the updates, or before, whichever does best on answers not fitted."""
+    best, least = rows, losses(rows, unknown).error.item()
+    rows = rows.clone().requires_grad_()
+    optimizer = torch.optim.Adam([rows], lr=plan.rate)
+    for update in range(plan.updates):
+        found = losses(rows, known)
+        torch.autograd.backward(found.error + found.surprise + found.kept)
+        for group in optimizer.param_groups:
+            group["lr"] = plan.rate * (1 - update / plan.updates)
+        optimizer.step()
+        optimizer.zero_grad()
+        with torch.no_grad():
+            error = losses(rows, unknown).error.item()
+        if error < least:
+            best, least = rows.detach().clone(), error
+    return best
+
+
 class ConfidenceLosses(NamedTuple):
-    """Means over the answers of a step."""
+    """Means over answers."""
 
     error: Tensor
     """Expected squared error of the stated confidence, at its least where all words agree on the right chance."""
     surprise: Tensor
     """Nats of the outcome under the mean confidence: it moves a model whose certainty hides the error's gradient."""
-    held: Tensor
-    """Cross entropy of all else that was said."""
+    kept: Tensor
+    """How far confidence is from being stated where it was, and nowhere else, by a margin."""
 
 
-def losses(
-    weights: PreTrainedModel, answers: Sequence[ConfidenceAnswer], sure: Sequence[int], outcomes: Sequence[float]
-) -> ConfidenceLosses:
-    """What is to be made small, for answers that turned out so (1 right, 0 wrong)."""
-    width = max(len(answer.ids) for answer in answers)
-    ids = torch.tensor([answer.ids + [0] * (width - len(answer.ids)) for answer in answers])
-    logits = weights(input_ids=ids, use_cache=False).logits
-    spots = torch.tensor([answer.place - 1 for answer in answers])
-    stated = logits[torch.arange(len(answers)), spots][:, torch.tensor(sure)].log_softmax(-1)
-    levels, right = torch.linspace(0.0, 1.0, len(sure)), torch.tensor(outcomes)[:, None]
-    error = (stated.exp() * (levels - right) ** 2).sum(-1).mean()
-    surprise = -(stated + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
-    said = torch.tensor([_said(answer, width) for answer in answers])[:, 1:]
-    log_probability = cross_entropy(logits[:, :-1].transpose(1, 2), ids[:, 1:], reduction="none")
-    return ConfidenceLosses(error, surprise, (log_probability * said).sum() / said.sum())
-
-
-def _said(answer: ConfidenceAnswer, width: int) -> list[float]:
-    """1 where the model wrote something else than its confidence; its one message ends the conversation."""
-    return [float(answer.begin <= k < len(answer.ids) and k != answer.place) for k in range(width)]
+def losses(rows: Tensor, answers: JudgedAnswers) -> ConfidenceLosses:
+    """What is to be made small, by the rows of the output layer for the words of confidence, the least first."""
+    said, right = answers.stated.features @ rows.T, answers.outcomes[:, None]
+    words, levels = said.log_softmax(-1), torch.linspace(0.0, 1.0, len(rows))
+    error = (words.exp() * (levels - right) ** 2).sum(-1).mean()
+    surprise = -(words + torch.where(right > 0, levels, 1 - levels).log()).logsumexp(-1).mean()
+    missed = answers.stated.rest - said.logsumexp(-1)
+    elsewhere = (answers.others.features @ rows.T).logsumexp(-1) - answers.others.rest
+    return ConfidenceLosses(error, surprise, softplus(missed + MARGIN).mean() + softplus(elsewhere + MARGIN).mean())

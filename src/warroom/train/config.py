@@ -128,8 +128,8 @@ class TrainConfig(Options):
     )  # fmt: skip
     confidence_steps: int = option(
         0,
-        "steps after the last one that train only the stated confidence, by the exact gradient (tickets in the compact "
-        "rendering); try 200",
+        "batches of 48 answers, after the last step, from which only the stated confidence is learnt, by the exact "
+        "gradient (tickets in the compact rendering); try 30",
         at_least=0, group=LEARN,
     )  # fmt: skip
     method: str = option(

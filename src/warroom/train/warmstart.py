@@ -17,9 +17,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from warroom.core.renderer import Vocab
 from warroom.core.scenario import TIERS
 from warroom.core.types import JsonObject
-from warroom.envs import environments
+from warroom.envs import env_spec, environments
+from warroom.policies.checkpoint import load
 from warroom.policies.manifest import Manifest, write_manifest
+from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
+from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.leave_out import parse_left_out
@@ -84,6 +87,8 @@ class WarmStart:
     mixture: Mixture = field(default_factory=Mixture)
     tiers: tuple[str, ...] = TIERS
     """Tiers of the incidents that are imitated."""
+    sure_steps: int = 0
+    """Then batches of its own answers from which the model learns how sure to be; for environments that ask for it."""
     seed: int = 0
     leave_out: tuple[str, ...] = ()
     """What incidents that are imitated do without, such as `family=backup`."""
@@ -107,7 +112,7 @@ PLANS = {
         spared={"developer": 2, "manager": 2},
     ),
     "logs": WarmStart(times=4, steps=2300, filtered_steps=700),
-    "tickets": WarmStart(incidents=24, times=3, steps=1100, filtered_steps=300),
+    "tickets": WarmStart(incidents=24, times=3, steps=1100, filtered_steps=300, sure_steps=30),
 }  # fmt: skip
 """What was found to be better than the usual plan: an incident of one seat is a single conversation, and is shown
 several times, and the fleet's are costly to play. An environment that is not named here is warmed up by the usual
@@ -148,13 +153,21 @@ def make_nano(
     model.train()
     drill(model, tokenizer, compact_vocab(), plan, on_progress)
     imitate(model, tokenizer, plan, on_progress, env)
-    save_nano(folder, model, tokenizer, env, plan)
+    save_nano(folder, model, tokenizer, env, plan, on_progress)
 
 
 def save_nano(
-    folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, env: str, plan: WarmStart
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    env: str,
+    plan: WarmStart,
+    on_progress: PhaseCallback = lambda *_: None,
 ) -> None:
-    """Write the weights in bfloat16, the tokenizer, and a manifest that says what made them."""
+    """Write the weights in bfloat16, the tokenizer, and a manifest that says what made them.
+
+    Where the plan says so, the model learns before how sure to be of the answers that it gives.
+    """
     beside = folder.with_name(folder.name + ".part")
     shutil.rmtree(beside, ignore_errors=True)  # what a stroke of power left behind
     try:
@@ -169,9 +182,21 @@ def save_nano(
         }
         write_manifest(beside, manifest)
         (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
+        if plan.sure_steps:
+            make_sure(beside, env, plan, on_progress)
         beside.rename(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def make_sure(folder: Path, env: str, plan: WarmStart, on_progress: PhaseCallback) -> None:
+    """Teach the model of a folder how sure to be, and write its weights again."""
+    model, options = HfModel(load(str(folder))), env_spec(env).options.parse(env_spec(env).compact_options)
+    train_confidence(
+        model, env, options, ConfidencePlan(plan.sure_steps, seed=plan.seed),
+        lambda step, wrong: on_progress(SURE, step, plan.sure_steps, wrong),
+    )  # fmt: skip
+    model.checkpoint.model.bfloat16().save_pretrained(folder)
 
 
 # -- drills -------------------------------------------------------------------------------------------------
