@@ -83,7 +83,7 @@ def test_every_role_hits_as_often_as_others_of_its_clusters(tier: str) -> None:
 
 @pytest.mark.slow
 def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_of_every_scenario() -> None:
-    drawn = [casting for tier in TIER_NAMES for casting in castings(tier)]
+    drawn = [casting for tier in ("easy", "medium") for casting in castings(tier)]
     rates = rogue_rates(drawn + draw_castings("easy", 300, scenarios=("rogue_bystander",)))
     causes = shipped_causes()
     assert set(rates) == {str(causes[name]) for name in (*BY_AN_AGENT, "rogue_bystander")}

@@ -98,6 +98,7 @@ def test_over_all_kinds_the_best_match_is_right_as_often_in_words_of_the_test_as
     assert abs(train - test) <= 0.16
 
 
+@pytest.mark.slow
 def test_as_many_answered_tickets_are_compared_as_such_for_humans() -> None:
     found = balanced(known("test"))
     assert sum(s.escalate for s in found) * 2 == len(found)
