@@ -185,7 +185,7 @@ def test_an_outcome_says_whether_anything_was_wrong() -> None:
     assert not calm.wrong and wrong.wrong and wrong.passive and wrong.score == 0
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # `test_tickets_command.py` audits one scenario of tickets
 def test_the_command_prints_json_and_succeeds_where_nothing_fails(tmp_path: Path) -> None:
     app = typer.Typer()
     app.command()(audit_command)
