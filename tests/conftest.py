@@ -29,6 +29,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def frozen_afterwards() -> Iterator[None]:
+    """What the tests of a file keep is never garbage either: each start of a trainer would look through all of it."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def realdata() -> Path:
     """The folder of real recordings; tests that need it skip where it does not exist."""

@@ -10,6 +10,7 @@ import pytest
 
 import warroom
 import warroom.session
+from command import printed
 from warroom import Results, ToolCall, evaluate, tasks
 from warroom.chat import Chat
 from warroom.core.errors import MissingExtra
@@ -109,9 +110,7 @@ def test_a_scenario_is_loaded_by_its_id_or_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_evaluation_is_the_same_as_the_command(results: Results, tmp_path: Path) -> None:
     command = "eval --policies heuristic,expert --scenarios db_deadlock --tiers easy --seeds 2 --json --out"
-    subprocess.run(
-        [sys.executable, "-m", "warroom", *command.split(), tmp_path / "run"], check=True, capture_output=True
-    )
+    printed(*command.split(), tmp_path / "run")
     for name in (EPISODES, SUMMARY):
         assert (tmp_path / "run" / name).read_bytes() == (results.folder / name).read_bytes()
     assert Results.load(tmp_path / "run").summary == results.summary

@@ -65,15 +65,15 @@ def test_no_pair_of_observables_tells_who_hit() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
-def test_no_learner_tells_who_hit_or_broke_a_rule(question: Question, one_thread: None) -> None:
-    for tier in TIER_NAMES:
-        score = boosted_auroc(rows(tier), question, columns_of(question))
-        assert not score.exceeds(BAR), score
+def test_no_learner_tells_who_hit_or_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
+    score = boosted_auroc(rows(tier), question, columns_of(question))
+    assert not score.exceeds(BAR), score
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
+@pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 def test_every_role_hits_as_often_as_others_of_its_clusters(tier: str) -> None:
     assert max(abs(rate.deviation) for rate in hit_rates(rows(tier))) < 3.5
     for family in {family for row in rows(tier) for family in row.families}:
@@ -83,7 +83,7 @@ def test_every_role_hits_as_often_as_others_of_its_clusters(tier: str) -> None:
 
 @pytest.mark.slow
 def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_of_every_scenario() -> None:
-    drawn = [casting for tier in TIER_NAMES for casting in castings(tier)]
+    drawn = [casting for tier in ("easy", "medium") for casting in castings(tier)]
     rates = rogue_rates(drawn + draw_castings("easy", 300, scenarios=("rogue_bystander",)))
     causes = shipped_causes()
     assert set(rates) == {str(causes[name]) for name in (*BY_AN_AGENT, "rogue_bystander")}
@@ -91,7 +91,7 @@ def test_an_agent_that_did_it_is_rogue_in_half_to_seven_tenths_of_the_incidents_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tier", TIER_NAMES)
+@pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 def test_incidents_have_skeletons_of_their_own(tier: str) -> None:
     assert len({skeleton(casting) for casting in castings(tier)}) >= 0.999 * COUNT
 

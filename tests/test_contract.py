@@ -136,16 +136,14 @@ def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> 
 
 
 @pytest.mark.slow
-@every_scenario
-def test_seeds_differ_and_neighbours_share_nothing(scenario: str) -> None:
+@every_scenario_and_tier
+def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
     """Pages of neighbouring seeds have no more lines in common than other pages of the same tier."""
-    near, far = list[float](), list[float]()
-    for tier in TIERS:
-        pages = [make(scenario, tier, seed).observe().render() for seed in range(10)]
-        assert len(set(pages)) == len(pages)
-        near += [_overlap(a, b) for a, b in pairwise(pages)]
-        far += [_overlap(a, b) for k, a in enumerate(pages) for b in pages[k + 2 :]]
-    assert abs(sum(near) / len(near) - sum(far) / len(far)) < 0.05
+    pages = [make(scenario, tier, seed).observe().render() for seed in range(10)]
+    assert len(set(pages)) == len(pages)
+    near = [_overlap(a, b) for a, b in pairwise(pages)]
+    far = [_overlap(a, b) for k, a in enumerate(pages) for b in pages[k + 2 :]]
+    assert abs(sum(near) / len(near) - sum(far) / len(far)) < 0.08  # its standard error is about .02
 
 
 def _overlap(a: str, b: str) -> float:
@@ -153,18 +151,18 @@ def _overlap(a: str, b: str) -> float:
     return len(first & second) / len(first)
 
 
-def transcript(*envs: str) -> str:
-    """Hashes of one episode of each scenario of these environments."""
-    chosen = {id: tier for id, tier in TIER_OF.items() if id.partition("/")[0] in envs}
+def transcript(*envs: str, every: int = 1) -> str:
+    """Hashes of one episode of each scenario of these environments, or of one scenario in so many."""
+    chosen = {id: tier for id, tier in [*TIER_OF.items()][::every] if id.partition("/")[0] in envs}
     return json.dumps({id: played(id, tier, SEEDS[0], "expert").trajectory_hash for id, tier in chosen.items()})
 
 
 @pytest.mark.slow
 def test_the_same_inputs_give_the_same_bytes_in_another_process_with_another_hash_seed() -> None:
-    code = f"from test_contract import transcript; print(transcript(*{[*environments()]}))"
+    code = f"from test_contract import transcript; print(transcript(*{[*environments()]}, every=4))"
     environment = {**os.environ, "PYTHONHASHSEED": "4242", "PYTHONPATH": str(Path(__file__).parent)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
-    assert out.stdout.strip() == transcript(*environments())
+    assert out.stdout.strip() == transcript(*environments(), every=4)
 
 
 def other_pythons() -> list[str]:

@@ -137,7 +137,7 @@ def fleet_env(scenario: str, seed: int = 0) -> FleetEnv:
 )
 def test_two_incidents_that_differ_in_one_paper_differ_on_one_page_and_in_the_verdict(tier: str) -> None:
     names = ("rogue_deploy_bot", "rate_limit_clamp", "autoscaler_cost_cut", "backup_at_peak", "feature_flag_flood")
-    asked = Incidents(tier, tuple([f"fleet/{name}" for name in names]), tuple(range(5)), "dev")
+    asked = Incidents(tier, tuple([f"fleet/{name}" for name in names]), tuple(range(3)), "dev")
     other, right = find_audit_spec("fleet").gates["twins"](asked)
     assert other.n > 6 and other.verdict == "holds" and right.verdict != "fails" and right.value > 0.5
 
@@ -158,7 +158,7 @@ def test_a_page_that_tells_of_a_paper_that_it_does_not_own_is_seen(monkeypatch: 
 
 @pytest.mark.slow
 def test_a_longer_script_earns_more_and_one_that_was_fitted_fails_on_other_wordings() -> None:
-    rows = find_audit_spec("fleet").gates["length"](Incidents("medium", tuple(suite("fleet", "full")), (0, 1), "test"))
+    rows = find_audit_spec("fleet").gates["length"](Incidents("medium", tuple(suite("fleet", "full")), (0,), "test"))
     curve, fitted = rows[: len(LADDER)], rows[-1]
     assert [lines_of(sources) for sources in LADDER] == sorted({lines_of(sources) for sources in LADDER})
     assert set(CODE) == set(SOURCES)

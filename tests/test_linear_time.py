@@ -203,12 +203,12 @@ def test_deep_nesting_is_refused_with_its_place(read: Read, text: str, said: str
     assert said in str(refusal.value)
 
 
-slow = pytest.mark.slow
+thorough = pytest.mark.thorough
 REPEATED = f"x: &x {{alert: A, annotations: {{summary: {'a' * 500_000}}}}}\ngroups: [{{rules: [{'*x,' * 50}]}}]"
 MANY = [
-    pytest.param(alerts, "[" + "[]," * MAX_NODES + "]", "over 250000 values; split the file", marks=slow),
+    pytest.param(alerts, "[" + "[]," * MAX_NODES + "]", "over 250000 values; split the file", marks=thorough),
     (alerts, REPEATED, "over 20,000,000 characters of annotations"),
-    pytest.param(tickets, "id,text\n" + "1,t\n" * (MAX_ROWS + 1), "over 200,000 rows; split the file", marks=slow),
+    pytest.param(tickets, "id,text\n" + "1,t\n" * (MAX_ROWS + 1), "over 200,000 rows; split the file", marks=thorough),
     (tickets, "," * MAX_COLUMNS + "\n" + "1\n" * 9, "1001 columns, at most 1000 are read"),
 ]
 

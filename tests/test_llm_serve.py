@@ -83,7 +83,7 @@ def test_a_nano_makes_the_same_calls_behind_a_server_as_here(url: str, tmp_path:
     assert (tmp_path / "again" / EPISODES).read_bytes() == (tmp_path / "there" / EPISODES).read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # `llm_peer` stands for a server elsewhere
 def test_four_seats_talk_with_a_server_as_with_the_model_itself(url: str, tmp_path: Path) -> None:
     what = ["--env", "fleet", "--scenarios", "rogue_deploy_bot", "--tiers", "easy", "--seeds", "1"]
     nano = f"llm:{hf.WEIGHTS / 'nano'}"
@@ -95,7 +95,7 @@ def test_four_seats_talk_with_a_server_as_with_the_model_itself(url: str, tmp_pa
     assert len(seats) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # `llm_peer` stands for a server elsewhere
 def test_a_model_that_the_server_does_not_have_is_told(url: str, tmp_path: Path) -> None:
     words = ["--env", "tickets", "--policies", "llm:/no/such/model", "--base-url", url, "--retries", "0"]
     done = run("eval", *words, "--out", tmp_path / "run")

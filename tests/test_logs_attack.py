@@ -16,7 +16,7 @@ from warroom.envs.logs.views import ServiceReading, ShownLine
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TRAIN, TEST = 40, 40
+TRAIN, TEST = 25, 25
 """Seeds per scenario."""
 NAMED = {"easy": 0.5, "medium": 0.4, "hard": 0.3}
 """Share of incidents in which one page may give the root away."""

@@ -46,7 +46,7 @@ def test_a_server_says_where_it_is_plays_and_ends_cleanly_at_ctrl_c() -> None:
         assert process.stderr is not None and process.stderr.read() == ""
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # `test_serve_workers.py` kills one of two
 def test_workers_share_a_port_and_a_killed_one_is_replaced() -> None:
     with served("--env", "logs", "--workers", "2") as (url, process), Client(url, attempts=12) as client:
         unbroken = client.reset(seed=0)

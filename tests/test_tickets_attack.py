@@ -58,7 +58,7 @@ def test_a_learner_finds_hardly_anything_in_tickets_articles_and_pages(split: st
 
 @pytest.mark.slow
 @every_wording
-@pytest.mark.parametrize("kind", sorted(ANSWERED))
+@pytest.mark.parametrize("kind", some_of(sorted(ANSWERED), "one_article", "stale", "contradictory"))
 def test_a_learner_finds_hardly_anything_once_it_knows_the_kind_of_the_ticket(kind: str, split: str) -> None:
     found = {name: area(name, split, {kind}) for name in BARS if "article" in name}
     assert not {name: area for name, area in found.items() if area > BARS[name]}
@@ -69,7 +69,7 @@ def test_a_learner_would_find_a_word_that_only_one_side_has() -> None:
     """The attacks can see: a word in every ticket that needs a human gives them away."""
     tell = {True: " kindly", False: ""}
     marked = [
-        [TicketsAttackSample(s.kind, s.escalate, s.ticket + tell[s.escalate], s.shown) for s in part("train")]
+        [TicketsAttackSample(s.kind, s.escalate, s.ticket + tell[s.escalate], s.shown) for s in part("test")]
         for part in (known, unknown)
     ]
     assert ATTACKS["human needed, by the ticket's words"](*marked) > 0.95
@@ -98,6 +98,7 @@ def test_over_all_kinds_the_best_match_is_right_as_often_in_words_of_the_test_as
     assert abs(train - test) <= 0.16
 
 
+@pytest.mark.slow
 def test_as_many_answered_tickets_are_compared_as_such_for_humans() -> None:
-    found = balanced(known("train"))
+    found = balanced(known("test"))
     assert sum(s.escalate for s in found) * 2 == len(found)

@@ -20,7 +20,7 @@ from warroom.evals.audit.spec import find_audit_spec
 
 LITTLE = 0.05
 """A score of hardly anything."""
-EFFORT = SearchBudget(scripts=8, rungs=(1,), finalists=2)
+EFFORT = SearchBudget(scripts=3, rungs=(1,), finalists=1)
 RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
     "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),

@@ -44,9 +44,8 @@ def train(folder: Path, resume: bool = False, stop: int = 0, **changes: Any) -> 
     rows: Rows = []
     model = tiny_nano.nano(tiny_nano.tokenizer())
     callbacks = [Stop(stop)] if stop else []
-    trainer = make_trainer(
-        config(**changes), folder, model, tiny_nano.tokenizer(), callbacks=callbacks, record=rows.append
-    )
+    short = config(**{"max_completion_length": 300, **changes})
+    trainer = make_trainer(short, folder, model, tiny_nano.tokenizer(), callbacks=callbacks, record=rows.append)
     run_grpo(trainer, folder, resume=resume)
     return model, rows
 
@@ -206,7 +205,7 @@ def test_a_group_shares_its_incident_and_the_record_holds_the_step(tmp_path: Pat
             return super()._calculate_rewards(inputs, *more)
 
     rows: Rows = []
-    wanted = config(group_size=3, micro_batch=4)
+    wanted = config(group_size=3, micro_batch=4, max_completion_length=600)
     make_trainer(
         wanted, tmp_path, tiny_nano.nano(tiny_nano.tokenizer()), tiny_nano.tokenizer(), record=rows.append, kind=Spy
     ).train()
@@ -247,7 +246,7 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
     by_score = RewardSource("score", "", lambda result: result.score)
     for control in (None, "shuffled-reward"):
         rows: Rows = []
-        wanted = config(curriculum="easy:1", control=control)
+        wanted = config(curriculum="easy:1", control=control, max_completion_length=600)
         trainer = make_trainer(
             wanted,
             tmp_path / str(control),

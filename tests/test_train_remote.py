@@ -69,7 +69,7 @@ def start() -> Any:
 def config(**changes: Any) -> TrainConfig:
     usual: dict[str, Any] = {
         "model": "small nano", "renderer": "compact", "curriculum": "easy:1,medium:1", "groups": 4, "group_size": 2,
-        "turn_tokens": 4, "max_completion_length": 1200, "learning_rate": 1e-2, "entropy_coefficient": 0.1,
+        "turn_tokens": 4, "max_completion_length": 500, "learning_rate": 1e-2, "entropy_coefficient": 0.1,
         "rogue_multiplier": "2.0:1.0",
     }  # fmt: skip
     return TrainConfig(**{**usual, **changes})

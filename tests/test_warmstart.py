@@ -80,8 +80,8 @@ def test_demonstrations_are_of_the_training_split_and_the_oracle_never_plays(mon
     monkeypatch.setattr(shown, "make", noting)
     monkeypatch.setattr(oracle.Oracle, "__init__", refuse)
     for seed in (0, 3):
-        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "compact", seed), 20)))
-    assert len({spec.seed for spec in made}) == len(made) == 40
+        assert all(list(islice(demonstrations("fleet", Mixture(0.5, 0.3), "compact", seed), 10)))
+    assert len({spec.seed for spec in made}) == len(made) == 20
     assert {spec.split for spec in made} == {Split.TRAIN}
     assert {held_out(spec.scenario) for spec in made} == {None}
 
@@ -91,8 +91,8 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
     """The more seats the expert plays, the better the play; without slips and others it is the expert's own."""
     means = []
     for expert in (0.01, 0.6, 1.0):
-        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 24)
-        means.append(sum(incident[0].score for incident in played) / 24)
+        played = islice(demonstrations("fleet", Mixture(expert, 0.0), "compact", 1), 12)
+        means.append(sum(incident[0].score for incident in played) / 12)
     assert means[0] < means[1] < means[2]
     for number in range(3):
         spec = EpisodeSpec("fleet/rogue_deploy_bot", "easy", seed_of("train", number))
@@ -108,17 +108,17 @@ def test_the_shares_of_a_mixture_are_kept() -> None:
 def test_only_what_the_expert_meant_is_imitated() -> None:
     """What naive scripts call is there to be seen; a slip never takes the place of a change that is remembered."""
     played = [
-        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 24) for one in incident
+        one for incident in islice(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 12) for one in incident
     ]
     assert {len(one.from_expert) - sum(m["role"] == "assistant" for m in one.messages) for one in played} == {0}
     assert any(not any(one.from_expert) for one in played) and any(
         0 < sum(one.from_expert) < len(one.from_expert) for one in played
     )
-    pure = [one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 8) for one in incident]
+    pure = [one for incident in islice(demonstrations("fleet", Mixture(1.0, 0.0), "compact", 2), 4) for one in incident]
     assert all(all(one.from_expert) for one in pure)
     assert all(
         any(one.from_expert)
-        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 20, None)
+        for one in imitation_batch(demonstrations("fleet", Mixture(0.5, 0.5), "compact", 2), 10, None)
     )
 
 

@@ -93,7 +93,8 @@ def eval_command(
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/eval-ENV-DATE-TIME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of worker processes. Default: one per core.")
+        int | None,
+        typer.Option(min=1, help="Number of worker processes. Default: one per core, fewer for a few episodes."),
     ] = None,
     engine: Engine = LOCAL,
     shard: Shard = None,

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from warroom.runs import EpisodeKey, Run
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
+WORTH_A_WORKER = 16
+"""Episodes of scripts that take longer than the start of a worker, which imports everything again."""
 Progress = Callable[[int], None]
 """Told the number of episodes that have just been written."""
 
@@ -32,9 +34,9 @@ def play_plan(
 ) -> dict[EpisodeKey, str]:
     """Play what the run still lacks, then bring its episodes into the plan's order.
 
-    By default processes of this machine play, `workers` of them or one for each core; with one, everything happens in
-    this process. An interruption leaves every episode that was finished in the run folder and is raised again, as is
-    `RunStopped`.
+    By default processes of this machine play, `workers` of them or one for each core, fewer where there is little to
+    play; with one, everything happens in this process. An interruption leaves every episode that was finished in the
+    run folder and is raised again, as is `RunStopped`.
 
     Returns the episodes that infrastructure or a policy of a user's kept from their end, with what went wrong.
     """
@@ -81,11 +83,17 @@ def _local_engine(
     models = models_by_policy(plan)
     served = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
     small = not served and hf.are_small(name for names in models.values() for name in names)
-    workers = (workers or os.cpu_count() or 1) if small and not plan.objects else 1
+    workers = (workers or usual_workers(todo, models)) if small and not plan.objects else 1
     workers = min(workers, len(chunked(todo, models, workers, served)))
     if workers > 1:
         return ProcessEngine(plan.env, models, workers, shards)
     return InProcessEngine(plan, models, served, client)
+
+
+def usual_workers(todo: list[EpisodeKey], models: Collection[str]) -> int:
+    """One worker for each core, but only where it plays longer than it takes to start it."""
+    scripted = sum(key.policy not in models for key in todo)
+    return min(os.cpu_count() or 1, max(1, len(todo) - scripted + scripted // WORTH_A_WORKER))
 
 
 def missing(plan: Plan, finished: Mapping[EpisodeKey, int]) -> list[EpisodeKey]:
