@@ -99,7 +99,7 @@ def test_sureness_comes_to_follow_the_outcome(nano: HfModel) -> None:
 def test_answers_stay_as_they_are(nano: HfModel) -> None:
     sure, asked = tokens(nano), incidents("tickets", SINGLE, ConfidencePlan(1, incidents=12, seed=1), 0)
     before = ask(nano, asked, sure, 0.0)
-    train_confidence(nano, "tickets", SINGLE, ConfidencePlan(2, incidents=12))
+    assert train_confidence(nano, "tickets", SINGLE, ConfidencePlan(4, incidents=24))
     after = ask(nano, asked, sure, 0.0)
     assert [one.ids[: one.place] for one in after] == [one.ids[: one.place] for one in before]
 

@@ -196,8 +196,8 @@ def _joined(parts: Sequence[OutputInputs]) -> OutputInputs:
 
 
 def fitted(rows: Tensor, known: JudgedAnswers, unknown: JudgedAnswers, plan: ConfidencePlan) -> Tensor:
-    """The rows of the words of confidence after the updates, or before, whichever does best on answers not fitted."""
-    best, least = rows, losses(rows, unknown).error.item()
+    """The rows of the least cost on answers that were not fitted: as they were, or after one of the updates."""
+    best, least = rows, cost(rows, unknown)
     rows = rows.clone().requires_grad_()
     optimizer = torch.optim.Adam([rows], lr=plan.rate)
     for update in range(plan.updates):
@@ -207,11 +207,17 @@ def fitted(rows: Tensor, known: JudgedAnswers, unknown: JudgedAnswers, plan: Con
             group["lr"] = plan.rate * (1 - update / plan.updates)
         optimizer.step()
         optimizer.zero_grad()
-        with torch.no_grad():
-            error = losses(rows, unknown).error.item()
-        if error < least:
-            best, least = rows.detach().clone(), error
+        if (now := cost(rows, unknown)) < least:
+            best, least = rows.detach().clone(), now
     return best
+
+
+@torch.no_grad()
+def cost(rows: Tensor, answers: JudgedAnswers) -> float:
+    """Expected squared error of the confidence; an answer in which it takes the place of another word counts as 1."""
+    others = answers.others
+    displaced = ((others.features @ rows.T).amax(-1) > others.rest).sum().item() / len(answers.outcomes)
+    return losses(rows, answers).error.item() + displaced
 
 
 class ConfidenceLosses(NamedTuple):

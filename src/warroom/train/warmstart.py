@@ -153,7 +153,7 @@ def make_nano(
     model.train()
     drill(model, tokenizer, compact_vocab(), plan, on_progress)
     imitate(model, tokenizer, plan, on_progress, env)
-    save_nano(folder, model, tokenizer, env, plan, on_progress)
+    save_nano(folder, model, tokenizer, env, plan, on_progress=on_progress)
 
 
 def save_nano(
@@ -162,6 +162,7 @@ def save_nano(
     tokenizer: PreTrainedTokenizerBase,
     env: str,
     plan: WarmStart,
+    *,
     on_progress: PhaseCallback = lambda *_: None,
 ) -> None:
     """Write the weights in bfloat16, the tokenizer, and a manifest that says what made them.

@@ -103,7 +103,9 @@ class _CaseWriter:
             Utterance("remark_manager", {"noun": noun, "manager": user.manager}),
             Utterance("remark_today", {"noun": noun, "day": registers.today}),
         ]
-        near = [person.name for person in registers.people.values() if person.site == user.site and person != user]
+        asked = {user.manager, *registers.leads.values(), registers.products[asset.product].owner}
+        near = [each.name for each in registers.people.values() if each.site == user.site and each.name not in asked]
+        near = [name for name in near if name != user.name]
         if near:
             out.append(
                 Utterance("remark_colleague", {"noun": noun, "colleague": self.rng.choice(near), "site": user.site})
