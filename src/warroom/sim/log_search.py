@@ -31,6 +31,14 @@ _HELP = (
 )
 
 
+UNSEARCHED = "Figures that vary from line to line, hosts and the label ctx are not searched."
+
+
+def _varies(word: str) -> bool:
+    """Whether a word may look for something that is not searched."""
+    return word == "ctx" or any(map(str.isdigit, word))
+
+
 class Query(NamedTuple):
     """What a line has to contain. Words are in lower case and match anywhere in a line, figures apart."""
 
@@ -70,7 +78,7 @@ class LogMatches(NamedTuple):
         begin, end = minute_text(self.first), minute_text(self.last + 1)
         head = f"{self.matches:,} of {self.lines:,} lines of {self.service}, {begin} to {end}."
         if not self.matches:
-            return head
+            return f"{head} {UNSEARCHED}" if any(map(_varies, self.query.words)) else head
         out = [head + " A minute: " + " ".join([f"{count:,}" for count in self.per_minute])]
         if not self.newest:
             out.append(f"none of them was kept (of one kind of line, {KEPT} a minute are)")
@@ -90,6 +98,8 @@ def parse_query(text: str) -> Query:
     words, without, level, trace = [], [], None, None
     for token in tokens:
         name, colon, value = token.partition(":")
+        if name == "-level":
+            raise ValueError(f"level: cannot be left out; write the level as a word, such as -info: {_HELP}")
         if colon and name == "level":
             if value not in LEVELS or level is not None:
                 raise ValueError(f"level: is one of {', '.join(LEVELS)}, once; got {quote_input(text)}")

@@ -54,6 +54,8 @@ class Response:
 
     def remedy(self, action: str, service: int, object: str) -> Remedied:
         """Carry out a remedy. A `ToolError` if it has to name an object, and names none that the service has."""
+        if OBJECT_OF.get(action) == "build" and object not in self._objects(service):
+            object = object.removeprefix("v")  # some lines write builds so
         self._check(action, service, object)
         name = self.system.names[service]
         text = f"{action} {object} of {name}" if object else f"{action} {name}"

@@ -170,10 +170,11 @@ def harmed(seen: LogHistory, service: str) -> list[LogLine]:
 
 
 def most_harmed(seen: LogHistory) -> str | None:
-    """The service of the walk with most lines whose result means harm."""
+    """The service with most lines, of all that was read, whose result means harm; without any, the end of the walk."""
     if seen.users_are_well:
         return None
-    return most({name: float(len(harmed(seen, name))) for name in walk(seen)})
+    found = {name: float(len(harmed(seen, name))) for name in seen.catalogue.names}
+    return most(found) if any(found.values()) else walk(seen)[-1]
 
 
 # -- what to do about it --------------------------------------------------------------------------------
@@ -236,6 +237,8 @@ PANEL: dict[str, Strategy] = {
     "walk, figures alike": Strategy(walk_searches, partial(most_of_order, eq)),
     "walk, results read": Strategy(walk_searches, most_harmed),
     "walk, results read, kind of object": Strategy(walk_searches, most_harmed, partial(object_of, harmed)),
+    "failed traces, results read, kind of object": Strategy(follow_traces, most_harmed, partial(object_of, harmed)),
+    "all services, results read, kind of object": Strategy(all_services, most_harmed, partial(object_of, harmed)),
     "walk, oldest build": Strategy(walk_searches, deepest, partial(always, "rollback", 0)),
 }  # fmt: skip
 """Each rule by name. `heuristic` is the walk that beat the first world."""
