@@ -50,7 +50,8 @@ def test_a_whole_installation_works_and_every_model_moves(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stdout
     assert all(found[extra]["state"] == "works" for extra in EXTRAS)
     models = [part for part, finding in found.items() if finding["section"] == "models"]
-    assert models == ["nano", "nano-warm", "nano-logs", "nano-warm-logs", "nano-tickets", "nano-warm-tickets"]
+    of_tickets = ["nano-tickets", "nano-warm-tickets"]
+    assert models == ["nano", "nano-warm", "nano-start", "nano-logs", "nano-warm-logs", *of_tickets]
     assert all(found[model]["facts"]["move_seconds"] < 5 for model in models)
     assert found["OPENAI_API_KEY"]["facts"] == {"set": True} and SECRET not in done.stdout + done.stderr
     assert not list(tmp_path.iterdir())
