@@ -139,7 +139,7 @@ def test_free_calls_are_free_within_their_allowance_and_no_further(env: str) -> 
 @every_scenario_and_tier
 def test_seeds_differ_and_neighbours_share_nothing(scenario: str, tier: str) -> None:
     """Pages of neighbouring seeds have no more lines in common than other pages of the same tier."""
-    pages = [make(scenario, tier, seed).observe().render() for seed in range(10)]
+    pages = [make(scenario, tier, seed).observe().render() for seed in range(24)]
     assert len(set(pages)) == len(pages)
     near = [_overlap(a, b) for a, b in pairwise(pages)]
     far = [_overlap(a, b) for k, a in enumerate(pages) for b in pages[k + 2 :]]

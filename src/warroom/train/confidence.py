@@ -7,12 +7,14 @@ the output layer that these words are read from are fitted, on what the model ha
 that moved all weights spoilt the answers (docs/experiments/2026-11-tickets-nano-confidence.md).
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 from torch.nn.functional import softplus
 from transformers import PreTrainedModel
 
@@ -118,12 +120,25 @@ def train_confidence(
                [y for y, out in zip(outcomes, held_out, strict=True) if out is part])
         for part in (False, True)
     )  # fmt: skip
-    table = weights.get_output_embeddings().weight
+    table = own_output_layer(weights)
+    usual, _ = Counter(answer.ids[answer.place] for answer in answers).most_common(1)[0]
     before = table.detach()[sure].float()
     after = fitted(before, known, unknown, plan)
     with torch.no_grad():
         table[sure] = after.to(table)
+        read: Tensor = weights.get_input_embeddings().weight
+        read[sure] = read[usual].clone()  # whatever it states, it goes on as after the word that it knows
     return [losses(rows, unknown).error.item() for rows in (before, after)]
+
+
+def own_output_layer(weights: PreTrainedModel) -> Tensor:
+    """The weight of the output layer, by which words are not read as well."""
+    layer = weights.get_output_embeddings()
+    table: Tensor = layer.weight
+    if table is weights.get_input_embeddings().weight:
+        table = layer.weight = Parameter(table.detach().clone())
+        weights.config.tie_word_embeddings = False
+    return table
 
 
 def incidents(env: str, options: Options, plan: ConfidencePlan, step: int) -> list[EpisodeSpec]:
