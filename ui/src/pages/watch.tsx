@@ -22,10 +22,15 @@ const SAYS: Readonly<Record<GameView["phase"], string>> = {
 
 export function Watch({ view, take }: { view: GameView; take: (view: GameView) => void }): JSX.Element {
   const [pace, setPace] = useState(0.5);
-  const ask = (answer: Promise<GameView>): void => void answer.then(take, (error: unknown) => notify(String(error)));
+  // Of two requests that are on their way at once either may come last.
+  const [asked, setAsked] = useState(false);
+  const ask = (answer: Promise<GameView>): void => {
+    setAsked(true);
+    void answer.then(take, (error: unknown) => notify(String(error))).finally(() => setAsked(false));
+  };
   const failed = view.seats.filter((seat) => seat.reason);
   const hosted = ["lobby", "waiting", "stopped"].includes(view.phase);
-  const moving = view.phase === "playing" || view.phase === "thinking";
+  const moving = asked || view.phase === "playing" || view.phase === "thinking";
   return (
     <section class="watch" aria-label="The game">
       <p role="status"><b>{SAYS[view.phase]}</b> {view.acting && `Turn ${view.turn + 1} of ${view.budget}, ${words(view.acting)}.`} {view.note}</p>
