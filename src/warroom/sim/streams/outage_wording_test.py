@@ -333,7 +333,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
 TEST_RESULTS: Results = {
     ("crash", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} ping={inner}", "ping={inner} rc={status}",
+        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("crash", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
@@ -354,21 +354,21 @@ TEST_RESULTS: Results = {
     ),
     ("credential_stuffing", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} ping={inner}", "ping={inner} rc={status}",
+        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("leaked_token", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} ping={inner}", "ping={inner} rc={status}",
+        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("provider", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} ping={inner}", "ping={inner} rc={status}", "records lacking={rest}",
+        "rc={status} healthz={inner}", "healthz={inner} rc={status}", "records lacking={rest}",
     ),
     ("errors", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
         "fragments={done}/{all}", "wanted={all} composed={done}",
         "tries_left={left}", "fragments lacking={rest}",
-        "rc={status} ping={inner}", "ping={inner} rc={status}",
+        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("errors", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}",
