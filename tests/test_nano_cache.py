@@ -23,6 +23,7 @@ from warroom.scheduler import run_all
 from warroom.train.forks import Fork, ForkedAct, Forks, fork_loss
 from warroom.train.own_play import Teaching
 from warroom.train.trainer import frozen_copy
+from warroom.train.trl_parts import RolloutMemories
 
 
 def nano() -> HfModel:
@@ -57,6 +58,14 @@ def test_what_is_written_with_a_memory_is_what_is_written_without() -> None:
     again = generate(player.checkpoint.model, longer, player.tokenizer.pad_token_id, player.checkpoint.ends)
     assert all(memory.length for memory in memories)
     assert generate_on(reader, longer, memories, player.checkpoint.ends) == again
+
+
+def test_a_rollout_is_read_on_only_where_its_beginning_is_the_same() -> None:
+    memories, read = RolloutMemories(), Memory(length=3)
+    memories.keep(0, [1, 2, 3, 4], read)
+    assert memories.recall(0, [1, 2, 3, 9, 9]) is read
+    assert memories.recall(0, [1, 2, 8, 4]).length == 0
+    assert memories.recall(1, [1, 2, 3, 4]).length == 0
 
 
 @pytest.mark.slow

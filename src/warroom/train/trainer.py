@@ -25,7 +25,8 @@ from warroom.core.messages import MessageDict
 from warroom.core.rng import stream
 from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
-from warroom.policies.generation import GenerationRequest, generate, is_small
+from warroom.policies.generation import GenerationRequest, generate, generate_on, is_small
+from warroom.policies.lfm2_cache import reader_of
 from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
@@ -35,7 +36,15 @@ from warroom.train.optimizers import CombinedOptimizer
 from warroom.train.rollout_stats import RolloutStats, step_record
 from warroom.train.steps import StepRecord
 from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, environment_name, seat_class
-from warroom.train.trl_parts import GeneratedTurns, MessageParser, OwnedTokens, PlaceRow, ToolDispatcher, TrlRow
+from warroom.train.trl_parts import (
+    GeneratedTurns,
+    MessageParser,
+    OwnedTokens,
+    PlaceRow,
+    RolloutMemories,
+    ToolDispatcher,
+    TrlRow,
+)
 
 STATE = "curriculum.json"
 """The file of a checkpoint that holds what the curriculum had learnt."""
@@ -101,6 +110,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         }
         self._tokenizer = MessageParser(self.processing_class)
         self._set_start(start, beta)
+        self._reader = reader_of(model)
 
     def _set_start(self, start: PreTrainedModel | None, beta: float) -> None:
         """Keep the start as the reference. TRL would load it by its name again, and a warm start may have none."""
@@ -149,6 +159,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
         self._rows = self.curriculum.rows(step)
         rows = [self._rows[row["place"] % groups] for row in inputs]
+        self._memories = RolloutMemories()
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
         if self.rollout_config.backend.side_by_side:
             self._start_side_by_side(rows)
@@ -195,7 +206,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         live = [i for i, ids in enumerate(prompt_ids) if not self._is_over(ids)]
         written: list[list[int]] = [[] for _ in prompt_ids]
         chances: list[list[float]] = [[] for _ in prompt_ids]
-        asked = [list(prompt_ids[i]) for i in live]
+        asked = [_owned(prompt_ids[i], i) for i in live]
         ids, logprobs = self._write(asked, *more, **named) if live else GeneratedTurns([], [])
         for place, own in zip(live, ids, strict=True):
             written[place] = own
@@ -207,15 +218,20 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             chances[place] = chance
         return GeneratedTurns(written, chances)
 
-    def _write(self, asked: list[list[int]], *more: object, **named: object) -> GeneratedTurns:
-        """What the model says next. A small one writes as in an evaluation: the library's own loop takes longer than
-        such a model."""
+    def _write(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
+        """What the model says next. The library's own loop takes longer than a small model: such a one writes as in an
+        evaluation, and reads a conversation once."""
         if self.args.use_vllm or not is_small(self.model):
-            return GeneratedTurns(*super()._generate_single_turn(asked, *more, **named))
-        room = self.generation_config.max_new_tokens
-        rows = [GenerationRequest(ids, room, self.temperature, self._draws) for ids in asked]
-        ids = generate(self.model, rows, self.processing_class.pad_token_id, frozenset(self.eos_token_ids))
-        return GeneratedTurns(ids, None)
+            return GeneratedTurns(*super()._generate_single_turn([list(ids) for ids in asked], *more, **named))
+        room, ends = self.generation_config.max_new_tokens, frozenset(self.eos_token_ids)
+        rows = [GenerationRequest(list(ids), room, self.temperature, self._draws) for ids in asked]
+        if self._reader is None:
+            return GeneratedTurns(generate(self.model, rows, self.processing_class.pad_token_id, ends), None)
+        memories = [self._memories.recall(ids.owner, ids) for ids in asked]
+        written = generate_on(self._reader, rows, memories, ends)
+        for ids, own, memory in zip(asked, written, memories, strict=True):
+            self._memories.keep(ids.owner, [*ids, *own], memory)
+        return GeneratedTurns(written, None)
 
     # Teammates that are models are asked together, and a server is waited for once. TRL plays one rollout after
     # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
@@ -323,6 +339,11 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         if self.args.should_save:
             folder = Path(self._get_output_dir(trial=trial)) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
             (folder / STATE).write_text(json.dumps(self.curriculum.state()), encoding="utf-8")
+
+
+def _owned(ids: list[int], place: int) -> OwnedTokens:
+    """Tokens of the rollout in this place, which no others were put behind yet, know their owner from now on."""
+    return ids if isinstance(ids, OwnedTokens) else OwnedTokens(ids, place, len(ids))
 
 
 def _trl_row(row: CurriculumRow) -> TrlRow:

@@ -7,6 +7,7 @@ from transformers import PreTrainedTokenizerBase
 
 from warroom.core.messages import MessageDict
 from warroom.core.schemas import Schema
+from warroom.policies.lfm2_cache import Memory
 from warroom.policies.prompt import read_message
 from warroom.train.curriculum import CurriculumRow
 from warroom.train.tools import SeatAdapter
@@ -58,6 +59,22 @@ class OwnedTokens(list[int]):
 
     def __add__(self, other: list[int]) -> "OwnedTokens":  # type: ignore[override]
         return OwnedTokens([*self, *other], self.owner, self.prompt)
+
+
+class RolloutMemories:
+    """What a model has read of the rollouts of a step, by their number: valid until its weights change."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, tuple[list[int], Memory]] = {}
+
+    def recall(self, owner: int, ids: list[int]) -> Memory:
+        """What is remembered of a conversation of these tokens: nothing if its beginning was another."""
+        read, memory = self._read.get(owner, ([], Memory()))
+        return memory if ids[: memory.length] == read[: memory.length] else Memory()
+
+    def keep(self, owner: int, ids: list[int], memory: Memory) -> None:
+        """Remember what was read of the tokens."""
+        self._read[owner] = ids, memory
 
 
 class ToolDispatcher(dict[str, Callable[..., str]]):
