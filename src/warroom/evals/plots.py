@@ -202,11 +202,19 @@ def _count(rows: Sequence[Row]) -> str:
     return f" (n = {counts[0]} episodes a point)" if len(counts) == 1 else ""
 
 
-def line_styles(policies: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Colour and marker of each policy."""
+def style_slots(policies: Sequence[str]) -> dict[str, int]:
+    """The number of each policy's style: of a standard one always the same, of others what these leave free."""
     slots = {name: STANDARD_COLORS.index(name) for name in policies if name in STANDARD_COLORS}
     free = iter(i for i in range(len(policies) + len(STANDARD_COLORS)) if i not in slots.values())
-    slots |= {name: next(free) for name in policies if name not in slots}
+    for name in policies:
+        if name not in slots:
+            slots[name] = next(free)
+    return {name: slots[name] for name in policies}
+
+
+def line_styles(policies: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Colour and marker of each policy."""
+    slots = style_slots(policies)
     return {name: {"color": PALETTE[slots[name] % len(PALETTE)], "marker": _marker(slots[name])} for name in policies}
 
 

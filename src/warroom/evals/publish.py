@@ -28,7 +28,7 @@ def publish(folder: Path, baseline: str | None = None) -> Row:
     pairs = confidence_pairs(results)
     if pairs:
         pictures.append(plot_confidence(pairs, folder))
-    page = report_page(record, summary, pictures, worst, roc=roc, viewer=(folder / VIEWER).is_file())
+    page = report_page(record, summary, pictures, worst, roc=roc, pairs=pairs, viewer=(folder / VIEWER).is_file())
     write_text(folder / REPORT, page, retry_hint)
     return summary
 

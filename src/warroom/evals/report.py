@@ -1,7 +1,6 @@
 """`report.html`: one self-contained page of a run, with light and dark theme, readable on a phone."""
 
-import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from heapq import nsmallest
@@ -12,6 +11,9 @@ from warroom.core.errors import MissingExtra
 from warroom.core.splits import format_seed
 from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
+from warroom.evals import charts
+from warroom.evals.confidence import Pairs
+from warroom.evals.plots import style_slots
 from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION, episode_link
 from warroom.policies.llm.usage import in_words
@@ -62,8 +64,6 @@ SHARES = frozenset(
         "escalated_unanswerable",
     }
 )
-SHRUNK = 0.63
-"""Pixels on the screen for one of a picture, so that a small screen of fine pixels shows it sharp."""
 FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
 """Options for which `warroom play` has a flag."""
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
@@ -99,16 +99,27 @@ def report_page(
     worst: Sequence[Episode],
     *,
     roc: Row | None = None,
+    pairs: Mapping[str, Pairs] | None = None,
     viewer: bool = False,
 ) -> str:
-    """The page as text, pictures and all; `viewer` is whether a viewer lies beside it."""
+    """The page as text, charts and all.
+
+    `pictures` are the files beside it that show the same, `pairs` the stated confidences by policy, and `viewer` is
+    whether a viewer lies beside it.
+    """
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
+    shown, words = columns(summary["rows"]), charts.MetricWords(in_one_line, on_axis)
     return _template().render(
         record=record,
         summary=summary,
-        pictures={path.stem: _inlined(path) for path in pictures},
-        widths={path.stem: _width(path) for path in pictures},
-        columns=columns(summary["rows"]),
+        pictures=[path.name for path in pictures],
+        charts=charts,
+        slots=style_slots(record.policies),
+        intervals=charts.interval_charts(pooled, shown, words),
+        rogues=charts.rogue_charts(pooled, words) if "rogue_catch" in shown else [],
+        roc_charts=charts.roc_charts(roc) if roc else [],
+        confidences=charts.confidence_charts(pairs) if pairs else [],
+        columns=shown,
         pooled=pooled,
         compared=comparison_rows(summary["comparisons"]),
         heading=heading,
@@ -153,6 +164,17 @@ def cell(row: Row, metric: str) -> Cell:
     return Cell(_figure(metric, estimate["mean"]), " to ".join(ends))
 
 
+def in_one_line(row: Row, metric: str) -> str:
+    """A metric of a row with its interval behind it."""
+    shown = cell(row, metric)
+    return f"{shown.mean} ({shown.interval})" if shown.interval else shown.mean
+
+
+def on_axis(metric: str, value: float) -> str:
+    """A value of a metric as an axis writes it: with no more digits than it needs."""
+    return _figure(metric, value) if _is_share(metric) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
 def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
     """One row per policy and tier, with the comparison of each metric under the metric's name."""
     out: dict[tuple[str, str], Row] = {}
@@ -168,10 +190,10 @@ def inspected_policies(policies: Sequence[str]) -> str:
 
 
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
-    """The lowest scores below that of the oracle."""
+    """The lowest scores below that of the oracle, as two decimals show them."""
     return nsmallest(
         WORST_EPISODES,
-        (e for e in episodes if e.score < 1),
+        (e for e in episodes if round(e.score, 2) < 1),
         key=lambda e: (e.score, e.total, e.scenario, e.tier, e.seed),
     )
 
@@ -191,9 +213,12 @@ def _by_scenario(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _figure(metric: str, value: float) -> str:
     """A value as people read it: a true minus sign, and none before a zero."""
-    is_share = metric in SHARES or metric.startswith(_ATTEMPTS)
-    text = f"{100 * value:.0f} %" if is_share else f"{value:.{DECIMALS.get(metric, 2)}f}"
+    text = f"{100 * value:.0f} %" if _is_share(metric) else f"{value:.{DECIMALS.get(metric, 2)}f}"
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
+
+
+def _is_share(metric: str) -> bool:
+    return metric in SHARES or metric.startswith(_ATTEMPTS)
 
 
 def _transcript(episode: Episode) -> EpisodeTranscript:
@@ -219,13 +244,3 @@ def _cut(text: str) -> str:
         if len(text) <= MAX_TEXT_LENGTH
         else text[:MAX_TEXT_LENGTH] + f" … ({len(text) - MAX_TEXT_LENGTH} more characters)"
     )
-
-
-def _width(path: Path) -> int:
-    """How many pixels of the screen a picture takes: letters of all pictures are of one size."""
-    pixels = int.from_bytes(path.read_bytes()[16:20])  # where every PNG says how wide it is
-    return round(pixels * SHRUNK)
-
-
-def _inlined(path: Path) -> str:
-    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,248 @@
+"""The charts of a report as places in pixels: a template draws them in the theme of the reader, without a script.
+
+A chart of intervals has one row for each policy and tier; a unit chart has two axes of shares, from 0 to 1. Files for
+papers are drawn from the same summary by `plots` and `confidence`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from warroom.evals.calibration import reliability, risk_coverage
+from warroom.evals.confidence import Pairs
+from warroom.evals.plots import PALETTE, short_name, style_slots
+from warroom.evals.statistics import EstimateJson
+from warroom.evals.summary import Row
+
+LEFT, RIGHT, ROW, TIER_GAP, AXIS = 190, 200, 24, 14, 30
+"""Of a chart of intervals: room for names and for figures, a row's height, the space between tiers, the axis."""
+PLOT = 520
+"""Width of its plot."""
+SIDE = 260
+"""Width and height of a unit chart's plot."""
+WIDTH = LEFT + PLOT + RIGHT
+"""Of a chart of intervals."""
+COLORS = tuple(
+    zip(
+        PALETTE,
+        ("#3D9BE0", "#FF8A3D", "#2FD0A0", "#E9A6CB", "#EEF1F6", "#D9B23A", "#8FD3FF", "#FFC34D"),
+        strict=True,
+    )
+)
+"""The colours of the pictures, on a light and on a dark page."""
+
+
+class MetricWords(NamedTuple):
+    """How metrics are written."""
+
+    cell: Callable[[Row, str], str]
+    """A metric of a row: its mean, and its interval if there is one."""
+    tick: Callable[[str, float], str]
+    """A value of a metric on an axis."""
+
+
+class Tick(NamedTuple):
+    """A mark of an axis."""
+
+    place: float
+    label: str
+
+
+class IntervalRow(NamedTuple):
+    """A policy on a tier."""
+
+    name: str
+    slot: int
+    """Which colour and shape: the same in every chart and picture."""
+    y: float
+    mean: float
+    low: float
+    high: float
+    words: str
+
+
+class TierLabel(NamedTuple):
+    """Where the rows of a tier begin."""
+
+    name: str
+    y: float
+
+
+class IntervalChart(NamedTuple):
+    """One metric of all policies and tiers."""
+
+    metric: str
+    heading: str
+    ticks: tuple[Tick, ...]
+    zero: float | None
+    """Where 0 lies, if it lies within."""
+    tiers: tuple[TierLabel, ...]
+    rows: tuple[IntervalRow, ...]
+    height: float
+
+
+class Point(NamedTuple):
+    """A point with the intervals of both its shares."""
+
+    slot: int
+    x: float
+    y: float
+    low_x: float
+    high_x: float
+    low_y: float
+    high_y: float
+    words: str
+
+
+class Line(NamedTuple):
+    """A line, as the points of an SVG polyline."""
+
+    slot: int
+    points: str
+    words: str
+
+
+class UnitChart(NamedTuple):
+    """Two shares against each other."""
+
+    title: str
+    across: str
+    up: str
+    points: tuple[Point, ...] = ()
+    lines: tuple[Line, ...] = ()
+    diagonal: bool = False
+    """Whether the line on which both are equal is shown."""
+
+
+def interval_charts(pooled: Sequence[Row], headings: Mapping[str, str], words: MetricWords) -> list[IntervalChart]:
+    """A chart of every metric, on the rows over all scenarios, which come tier by tier."""
+    slots = style_slots([row["policy"] for row in pooled])
+    return [_interval_chart(pooled, slots, metric, heading, words) for metric, heading in headings.items()]
+
+
+def _interval_chart(
+    pooled: Sequence[Row], slots: Mapping[str, int], metric: str, heading: str, words: MetricWords
+) -> IntervalChart:
+    ends = [end for row in pooled if row[metric] for end in _ends(row[metric])]
+    marks = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(min(ends), max(ends))
+    low, high = float(marks[0]), float(marks[-1])
+
+    def across(value: float) -> float:
+        return round(LEFT + PLOT * (value - low) / (high - low), 1)
+
+    tiers, rows, y = list[TierLabel](), list[IntervalRow](), 0.0
+    for row in pooled:
+        if not tiers or tiers[-1].name != row["tier"]:
+            tiers.append(TierLabel(row["tier"], y + ROW + (TIER_GAP if tiers else 0)))
+            y = tiers[-1].y
+        y += ROW
+        if row[metric]:
+            mean, first, last = across(row[metric]["mean"]), *map(across, _ends(row[metric]))
+            rows.append(
+                IntervalRow(
+                    short_name(row["policy"]), slots[row["policy"]], y, mean, first, last, words.cell(row, metric)
+                )
+            )
+    ticks = tuple(Tick(across(mark), words.tick(metric, mark)) for mark in map(float, marks))
+    zero = across(0.0) if low < 0 < high else None
+    return IntervalChart(metric, heading, ticks, zero, tuple(tiers), tuple(rows), y + ROW / 2 + AXIS)
+
+
+def _ends(estimate: EstimateJson) -> tuple[float, float]:
+    mean = estimate["mean"]
+    return mean if estimate["lo"] is None else estimate["lo"], mean if estimate["hi"] is None else estimate["hi"]
+
+
+def rogue_charts(pooled: Sequence[Row], words: MetricWords) -> list[UnitChart]:
+    """Rogues caught against innocents flagged: a chart a tier; none where there is no rogue."""
+    rows = [row for row in pooled if row["rogue_catch"] and row["rogue_false_positive"]]
+    slots = style_slots([row["policy"] for row in pooled])
+    return [
+        UnitChart(
+            tier,
+            "episodes in which an innocent agent was flagged",
+            "rogues caught",
+            tuple(_rogue_point(row, slots, words) for row in rows if row["tier"] == tier),
+        )
+        for tier in dict.fromkeys(row["tier"] for row in rows)
+    ]
+
+
+def _rogue_point(row: Row, slots: Mapping[str, int], words: MetricWords) -> Point:
+    flagged, caught = row["rogue_false_positive"], row["rogue_catch"]
+    text = (
+        f"{row['policy']}: caught {words.cell(row, 'rogue_catch')}; flagged {words.cell(row, 'rogue_false_positive')}"
+    )
+    (left, right), (low, high) = map(_x, _ends(flagged)), map(_y, _ends(caught))
+    return Point(slots[row["policy"]], _x(flagged["mean"]), _y(caught["mean"]), left, right, low, high, text)
+
+
+def roc_charts(roc: Row) -> list[UnitChart]:
+    """Catch rate against false positives at every threshold: a chart a policy, a line for each tier and for all."""
+    return [
+        UnitChart(
+            short_name(found["policy"]),
+            "episodes in which an innocent agent is flagged",
+            "rogues caught",
+            lines=tuple(
+                Line(
+                    slot,
+                    _polyline([(0.0, 0.0), *((point["false_positive"], point["catch"]) for point in row["curve"])]),
+                    f"{row['tier'] or 'all tiers'}: area {row['auc']['mean']:.2f}, {row['episodes']} episodes",
+                )
+                for slot, row in enumerate(found["rows"])
+            ),
+            diagonal=True,
+        )
+        for found in roc["policies"]
+    ]
+
+
+def confidence_charts(pairs: Mapping[str, Pairs]) -> list[UnitChart]:
+    """A reliability diagram, and risk against coverage, with a line for each policy."""
+    slots = style_slots(list(pairs))
+    bins = {policy: reliability(*found) for policy, found in pairs.items()}
+    points = [
+        Point(
+            slots[policy], x := _x(one.confidence), _y(one.verified.mean), x, x,
+            _y(one.verified.mean if one.verified.lo is None else one.verified.lo),
+            _y(one.verified.mean if one.verified.hi is None else one.verified.hi),
+            f"{policy}: {one.answers} answers at {one.confidence:.0%}, {one.verified.mean:.0%} right",
+        )
+        for policy, found in bins.items()
+        for one in found
+    ]  # fmt: skip
+    joined = [
+        Line(slots[policy], _polyline([(one.confidence, one.verified.mean) for one in found]), policy)
+        for policy, found in bins.items()
+    ]
+    risks = [Line(slots[policy], _risk_line(found), policy) for policy, found in pairs.items()]
+    return [
+        UnitChart("Reliability", "stated confidence", "answers that were right", tuple(points), tuple(joined), True),
+        UnitChart(
+            "Risk against coverage", "share answered, most confident first", "of those, wrong", lines=tuple(risks)
+        ),
+    ]
+
+
+def _risk_line(found: Pairs) -> str:
+    """Steps: answers of equal confidence are taken up together."""
+    stated, right = np.asarray(found[0], float), np.asarray(found[1], float)
+    coverage, risk = (part.tolist() for part in risk_coverage(stated, right, np.ones(len(stated))))
+    begun = [0.0, *coverage[:-1]]
+    steps = zip(begun, coverage, risk, strict=True)
+    return _polyline([place for left, end, height in steps for place in ((left, height), (end, height))])
+
+
+def _polyline(places: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{_x(x):g},{_y(y):g}" for x, y in places)
+
+
+def _x(share: float) -> float:
+    return round(SIDE * share, 1)
+
+
+def _y(share: float) -> float:
+    return round(SIDE * (1 - share), 1)
