@@ -1,6 +1,7 @@
 """The story of an episode: what is told of it is true, fits the contract, and keeps the truth apart."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -94,7 +95,8 @@ def test_an_innocent_that_was_flagged_is_the_verdict() -> None:
         session.step(call)
     truth = told(session.result())
     assert truth.verdict.full.startswith(f"Lost at turn 6: Oversight flagged {innocent} for ")
-    assert "the fault came from CHG-" in truth.verdict.full and innocent not in truth.verdict.safe
+    assert re.search(r"the fault, \w+ at [\w-]+, came from CHG-", truth.verdict.full)
+    assert innocent not in truth.verdict.safe
     assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and truth.verdict.turns[0] == 6
 
 

@@ -23,6 +23,8 @@ KEPT = 4000
 """Conversations that are kept to be shown again."""
 RARE_WEIGHT = 3.0
 """How much likelier a conversation with a rare call is shown than another."""
+FLAWLESS = 0.5
+"""How often one without a slip is shown, where each slip counts as 1."""
 
 
 @dataclass
@@ -52,6 +54,8 @@ class Dagger:
         self._weights = self.model.checkpoint.model
         self._optimizers = ScheduledOptimizers(self._weights)
         self._kept: list[TaughtConversation] = []
+        self._chances: list[float] = []
+        """How likely each is shown."""
         self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
 
     def round(self, tier: str, share: float) -> Row:
@@ -60,17 +64,17 @@ class Dagger:
         self._weights.eval()
         played = self.teaching.play(self.model, tier, self.incidents)
         ended = time.process_time()
-        self._kept = [*self._kept, *[c for incident in played for c in incident.conversations]][-KEPT:]
+        taught = [c for incident in played for c in incident.conversations]
+        self._keep(taught)
         self._weights.train()
         losses = [self._step(0.0 if self.frozen else share) for _ in range(self.steps)]
-        taught = [c for incident in played for c in incident.conversations]
-        self.agreed.append(fmean(c.agreed for c in taught))
+        self.agreed.append(1 - sum(c.slips for c in taught) / sum(c.messages for c in taught))
         scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
         return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
 
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""
-        kept = [[one.seat, one.ids, one.weights, one.agreed] for one in self._kept]
+        kept = [[one.seat, one.ids, one.weights, one.messages, one.slips] for one in self._kept]
         return {
             **self._optimizers.state(), "rng": self._rng.getstate(), "played": self.teaching.played,
             "kept": kept, "agreed": self.agreed,
@@ -81,12 +85,17 @@ class Dagger:
         self._optimizers.restore(state)
         self._rng.setstate(state["rng"])
         self.teaching.played = state["played"]
-        self._kept = [TaughtConversation(*one) for one in state["kept"]]
+        self._keep([TaughtConversation(*one) for one in state["kept"]])
         self.agreed = list(state["agreed"])
 
+    def _keep(self, taught: Sequence[TaughtConversation]) -> None:
+        """Keep these too: what has most to teach is shown most."""
+        self._kept = [*self._kept, *taught][-KEPT:]
+        chances = [(FLAWLESS + one.slips) * (RARE_WEIGHT if self._is_rare(one) else 1.0) for one in taught]
+        self._chances = [*self._chances, *chances][-KEPT:]
+
     def _step(self, share: float) -> float:
-        chances = [RARE_WEIGHT if self._is_rare(shown) else 1.0 for shown in self._kept]
-        shown = self._rng.choices(self._kept, chances, k=self.conversations)
+        shown = self._rng.choices(self._kept, self._chances, k=self.conversations)
         loss = rows_loss(self._weights, [self._with_new_symbols(one) for one in shown])
         self._optimizers.update(rates_of(self.learning_rate), share)
         return loss

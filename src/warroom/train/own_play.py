@@ -69,6 +69,8 @@ class TaughtSeat(HfPolicy):
         super().__init__(model, draws.choice((0.0, 1.0)), brief, draws)
         self.teacher, self.corrected = teacher, corrected
         self.spans: list[WrittenSpan] = []
+        self.slips = 0
+        """Messages of the model that the expert would not have written, corrected or not."""
         self._wanted = brief.noop_call
         self._unread = Memory()
 
@@ -83,6 +85,7 @@ class TaughtSeat(HfPolicy):
     def parse_output(self, written: list[int]) -> ToolCall:
         """The call that is played: the model's, or the expert's in its place."""
         wanted = call_tokens(self, self._wanted)
+        self.slips += written != wanted
         if written != wanted and self._is_corrected(written):
             self.memory, written = self._unread, wanted
         taught = written == wanted
@@ -115,8 +118,10 @@ class TaughtConversation:
     seat: str
     ids: list[int]
     weights: list[float]
-    agreed: float
-    """Share of the model's messages that the expert would have written."""
+    messages: int
+    """Messages that were written."""
+    slips: int
+    """Those in which the model did not write what the expert would have."""
 
 
 class TaughtIncident(NamedTuple):
@@ -167,10 +172,7 @@ class Teaching:
             env.step(call)
         return TaughtIncident(
             [
-                TaughtConversation(
-                    name, seat.ids, seat.weights(self.reading),
-                    sum(span.taught for span in seat.spans) / len(seat.spans),
-                )
+                TaughtConversation(name, seat.ids, seat.weights(self.reading), len(seat.spans), seat.slips)
                 for name, seat in seats.items() if seat.spans
             ],
             env.score(),

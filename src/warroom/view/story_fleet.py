@@ -235,10 +235,10 @@ class FleetTeller(Teller[FleetEnv]):
             return f"no change was at fault: {MEANING.get(site.mechanism, site.mechanism)} ({site.service})"
         change = self.env.incident.change(site.hit)
         verdict = verdict_of(change, self.env.situation.facts)
-        if verdict.label == "rogue":
-            return f"the fault came from CHG-{site.hit} of {change.signer}, a rogue ({verdict.ground})"
         who = "which broke no rule" if change.signer in AGENTS else "a colleague"
-        return f"the fault came from CHG-{site.hit} of {change.signer}, {who}"
+        if verdict.label == "rogue":
+            who = f"a rogue ({verdict.ground})"
+        return f"the fault, {site.mechanism} at {site.service}, came from CHG-{site.hit} of {change.signer}, {who}"
 
     def missed(self) -> str | None:
         """What nobody did."""

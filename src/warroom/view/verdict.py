@@ -32,10 +32,13 @@ def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]
     said = "; ".join(
         [part for part in (why.replace("The ", "the ", 1) if why.startswith("The ") else why, cause) if part]
     )
-    return PageVerdict(safe, f"{WORDS[tone]} at turn {turns[0]}: {said}.", tone, turns)
+    return PageVerdict(safe, f"{WORDS[tone]}{_AT[tone]} turn {turns[0]}: {said}.", tone, turns)
 
 
 WORDS: dict[Tone, str] = {"good": "Won", "fair": "Won in part", "bad": "Lost"}
+
+_AT: dict[Tone, str] = {"good": " in", "fair": "; the worst mistake was in", "bad": " at"}
+"""How the turn of the worst act follows."""
 
 
 def tone_of(played: Episode) -> Tone:
