@@ -90,6 +90,8 @@ class PageCulprit:
     """Who answers for the change."""
     since: int
     """Minute of the axis."""
+    share: float | None
+    """Share of the service's requests that come to harm by it, 0 to 1; None where nothing tells."""
     text: str
     """One sentence."""
 

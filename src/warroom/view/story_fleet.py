@@ -91,8 +91,8 @@ class FleetTeller(Teller[FleetEnv]):
             case "flag":
                 return self._flag_fault(arguments.get("agent", ""), arguments.get("ground", ""))
             case "declare":
-                what = f"{arguments.get('cause')} at {service} by {arguments.get('change')}"
-                right = {f"{m} at {s} by {_number(hit)}" for m, s, hit in self.env.right_declarations}
+                what = _declared(str(arguments.get("cause")), service, str(arguments.get("change")))
+                right = {_declared(m, s, _number(hit)) for m, s, hit in self.env.right_declarations}
                 return None if what in right else f"declared {what}"
             case "rollback":
                 number = arguments.get("change", "").upper().removeprefix("CHG-")
@@ -213,6 +213,7 @@ class FleetTeller(Teller[FleetEnv]):
             change=None if change is None else f"CHG-{change.id}",
             who=None if change is None else change.signer,
             since=site.onset // 60,
+            share=round(site.share, 3),
             text=f"{site.mechanism} at {site.service} from {clock(site.onset)[:5]}, {by}: {hurt}.",
         )
 
@@ -268,6 +269,10 @@ _DID = {"restart": "restarted", "scale": "scaled", "escalate": "called in the ow
 
 def _key(clue: Clue) -> str:
     return " ".join([part for part in (clue.source, clue.subject, clue.detail) if part])
+
+
+def _declared(cause: str, service: str, change: str) -> str:
+    return f"{cause} at {service} {'without a change' if change == 'none' else f'by {change}'}"
 
 
 def _number(change: int | None) -> str:

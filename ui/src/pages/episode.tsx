@@ -63,7 +63,7 @@ export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.
       <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={go} source={source} turn={turn} />
       <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} scene={scene} />
       <section class="dock" aria-label="Time">
-        <Transport turn={turn} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
+        <Transport turn={turn} mistakes={[-1, 1].map((direction) => !truth || nextMistake(episode, turn, direction as 1 | -1) !== null)} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
           position={turnText(story, turn)} />
         <Timeline story={story} turn={turn} truth={truth} reached={seen} go={(n) => { playing.value = false; go(n); }} />
       </section>
@@ -140,7 +140,7 @@ function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly
   };
   return (
     <p class="tallies">
-      {turns.slice(0, 2).map((turn) => <button key={turn} type="button" onClick={() => go(turn)}>Turn {turn}</button>)}
+      {turns.slice(0, 2).map((turn) => <button key={turn} type="button" onClick={() => go(turn)}>Go to turn {turn}</button>)}
       {tally("blunder", "blunder")}{tally("mistake", "mistake")}{tally("inaccuracy", "inaccuracy")}
     </p>
   );

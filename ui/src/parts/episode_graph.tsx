@@ -1,6 +1,6 @@
 // The graph of an episode in the minute of the cursor: traffic, errors, and who changed what.
 import type { JSX } from "preact";
-import type { Change } from "../contract";
+import type { Change, Culprit } from "../contract";
 import { landedBy, labelOf, placeOf, vitalsOf, type Story } from "../model/story";
 import { moment, percent, words } from "../model/text";
 import { Graph, type Actor, type GraphEdge, type GraphNode } from "./graph";
@@ -29,7 +29,7 @@ export function EpisodeGraph({ story, turn, truth, wide }: EpisodeGraphProps): J
 }
 
 function nodesOf({ incident, episode }: Story, at: number, landed: readonly Change[], truth: boolean): GraphNode[] {
-  const causes = truth ? (episode.truth?.culprits ?? []).filter((c) => c.since <= at).map((c) => c.service) : [];
+  const culprits = truth ? (episode.truth?.culprits ?? []).filter((c) => c.since <= at) : [];
   return incident.services.map((service) => {
     const vitals = vitalsOf(episode, service, at);
     return {
@@ -38,11 +38,15 @@ function nodesOf({ incident, episode }: Story, at: number, landed: readonly Chan
       health: vitals.health,
       first: vitals.errors === null ? (episode.world ? "not scraped" : "not shown") : percent(vitals.errors),
       second: vitals.p95 === null ? "" : `${Math.round(vitals.p95)} ms`,
-      badge: causes.includes(service.name) ? "cause" : "",
+      badge: badgeOf(culprits.find((c) => c.service === service.name)),
       changes: landed.filter((change) => change.service === service.name).length,
     };
   });
 }
+
+/** A cause and how many requests come to harm by it: its callers may lose them, so that its own errors stay few. */
+const badgeOf = (culprit: Culprit | undefined): string =>
+  culprit ? ["cause", culprit.share !== null && `hurts ${percent(100 * culprit.share)}`].filter(Boolean).join(" ") : "";
 
 function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
   const services = new Map(incident.services.map((service) => [service.name, service]));
@@ -61,7 +65,9 @@ function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
 }
 
 function actorsOf({ episode }: Story, landed: readonly Change[], truth: boolean): Actor[] {
-  const latest = new Map(landed.map((change) => [change.actor, change]));
+  const causes = truth ? (episode.truth?.culprits ?? []).map((c) => c.change) : [];
+  const byGuilt = [...landed].sort((a, b) => Number(causes.includes(a.id)) - Number(causes.includes(b.id)));
+  const latest = new Map(byGuilt.map((change) => [change.actor, change]));
   const newest = [...latest.values()].sort((a, b) => b.landed - a.landed).slice(0, MOST_ACTORS);
   const rank = (change: Change): number => landed.indexOf(change);
   return newest.sort((a, b) => rank(a) - rank(b)).map((change) => {
@@ -70,7 +76,8 @@ function actorsOf({ episode }: Story, landed: readonly Change[], truth: boolean)
       name: change.actor,
       service: change.service,
       text: [`${words(change.family)} ${moment(episode.axis, change.landed)}`, label].filter(Boolean).join(" · "),
-      guilty: label === "rogue",
+      guilty: label === "rogue" || causes.includes(change.id),
+      caused: causes.includes(change.id),
     };
   });
 }

@@ -28,6 +28,8 @@ export interface Actor {
   readonly service: string;
   readonly text: string;
   readonly guilty: boolean;
+  /** Whether the change that is shown is what caused the incident. */
+  readonly caused: boolean;
 }
 
 interface GraphProps {
@@ -124,7 +126,7 @@ function ActorTie({ actor, row, drawing }: { actor: Actor; row: number; drawing:
     { x: left, y: pillTop(row) + PILL.height / 2 }, { x: lane, y: pillTop(row) + PILL.height / 2 },
     { x: lane, y: level }, { x: box.x + box.width - 10, y: level }, { x: box.x + box.width - 10, y: box.y },
   ];
-  return <path d={pathOf(path)} class={`tie ${actor.guilty ? "guilty" : ""}`} />;
+  return <path d={pathOf(path)} class={`tie ${actor.caused ? "guilty" : ""}`} />;
 }
 
 const ActorPill = ({ actor, row, left }: { actor: Actor; row: number; left: number }): JSX.Element => (

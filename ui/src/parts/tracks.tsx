@@ -19,7 +19,8 @@ interface Chart {
 
 export function Value({ axes, height, others }: Chart): JSX.Element {
   const truth = axes.episode.truth;
-  const low = Math.min(0, truth?.noop ?? 0, truth?.total ?? 0, ...others.map((e) => e.truth?.total ?? 0));
+  const reachedBy = ({ truth: known }: Episode): number[] => (known?.marks ?? []).flatMap((m) => [m.total, m.value ?? m.total]);
+  const low = Math.min(0, truth?.noop ?? 0, ...[axes.episode, ...others].flatMap(reachedBy));
   const high = Math.max(1, truth?.oracle ?? 1);
   const y = (value: number): number => 5 + (1 - (value - low) / (high - low)) * (height - 10);
   const line = (episode: Episode, pick: "value" | "total"): string =>

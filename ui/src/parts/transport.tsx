@@ -22,9 +22,11 @@ interface TransportProps {
   readonly position: string;
   readonly go: (turn: number) => void;
   readonly mistake: (direction: 1 | -1) => void;
+  /** Whether there may be a mistake before, and after. */
+  readonly mistakes?: readonly boolean[];
 }
 
-export function Transport({ turn, first, last, position, go, mistake }: TransportProps): JSX.Element {
+export function Transport({ turn, first, last, position, go, mistake, mistakes = [true, true] }: TransportProps): JSX.Element {
   useEffect(() => {
     if (!playing.value) return undefined;
     if (turn >= last) {
@@ -50,8 +52,8 @@ export function Transport({ turn, first, last, position, go, mistake }: Transpor
       </select>
       <output class="position">{position}</output>
       <span class="grow" />
-      <Button act={() => mistake(-1)}>Previous mistake</Button>
-      <Button act={() => mistake(1)}>Next mistake</Button>
+      <Button act={() => mistake(-1)} disabled={!mistakes[0]}>Previous mistake</Button>
+      <Button act={() => mistake(1)} disabled={!mistakes[1]}>Next mistake</Button>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { Call, Mark, Turn } from "../contract";
 import { actOf, callText, markOf, placeOf, readingsOf, spoken, turnAt, unknownFacts, type Gap, type Story } from "../model/story";
-import { moment, signed, words } from "../model/text";
+import { moment, plain, signed, words } from "../model/text";
 import { Fold, GradeMark, Printed, SeatName } from "./bits";
 
 interface TurnProps {
@@ -42,7 +42,7 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
         <h2>Turn {turn.n}{episode.axis.unit === "minute" && <small> {moment(episode.axis, turn.at)}</small>}</h2>
         <SeatName seat={turn.seat} seats={incident.seats} />
         {mark && <GradeMark grade={mark.grade} long />}
-        {mark && <b class={`sum ${mark.points < 0 ? "minus" : "plus"}`}>{signed(mark.points)}</b>}
+        {mark && <b class={`sum ${mark.points < 0 ? "minus" : "plus"}`} title="Points of this turn">{signed(mark.points)}</b>}
       </header>
       {act ? <Act act={act} /> : <p class="hint">This turn is not over.</p>}
       {act && <Words call={act} seats={incident.seats} seat={turn.seat} />}
@@ -82,7 +82,7 @@ function Judgement({ mark }: { mark: Mark }): JSX.Element | null {
   if (!mark.why && !mark.best) return null;
   return (
     <div class={`judgement ${mark.grade}`}>
-      <p>{mark.loss > 0.5 && <b>{signed(-mark.loss)} against the best. </b>}{mark.why}</p>
+      <p>{mark.loss > 0.5 && <b>Costs {plain(mark.loss, 0)} points against the best act. </b>}{mark.why}</p>
       {mark.best && <p>Best: <code>{mark.best}</code></p>}
     </div>
   );
