@@ -131,7 +131,7 @@ def test_the_proof_is_complete_with_its_last_piece() -> None:
 
 def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[PageMark]:
     turns = [
-        PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, "why")
+        PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, "why", "late")
         for k, value in enumerate(values)
     ]
     return list(grade_turns(turns, 0.0, 100.0))
@@ -140,7 +140,9 @@ def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[
 def test_grades_are_shares_of_what_lies_between_nothing_and_the_oracle() -> None:
     assert [mark.grade for mark in marks(99.0, 97.0, 90.0, 70.0)] == ["good", "inaccuracy", "mistake", "blunder"]
     assert [mark.loss for mark in marks(50.0, 80.0)] == [20.0, 0.0], "what is reached later was within reach"
-    assert [mark.grade for mark in marks(80.0, waits=True, could_know=False)] == ["good"]
+    assert [mark.grade for mark in marks(99.0, waits=True, could_know=False)] == ["good"]
+    (late,) = marks(80.0, waits=True, could_know=False)
+    assert (late.grade, late.why) == ("none", "late"), "nobody's fault, and yet it was lost there"
 
 
 def texts(data: object) -> Iterator[str]:

@@ -8,6 +8,7 @@ import { Landing } from "./pages/landing";
 import { NewGamePage } from "./pages/new_game";
 import { Button } from "./parts/bits";
 import { Failed } from "./parts/loaded";
+import { WORDS } from "./model/glossary";
 import { SHORTCUTS } from "./state/keys";
 import { isFile } from "./state/source";
 import { helpOpen, notice, place, toggleTheme } from "./state/store";
@@ -48,6 +49,8 @@ function Help(): JSX.Element {
     <dialog ref={dialog} onClose={() => (helpOpen.value = false)} aria-labelledby="help-title">
       <h2 id="help-title">Keyboard</h2>
       <dl class="shortcuts">{SHORTCUTS.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <h2>Words</h2>
+      <dl class="shortcuts">{WORDS.map(([word, what]) => <div key={word}><dt>{word}</dt><dd>{what}</dd></div>)}</dl>
       <form method="dialog"><button>Close</button></form>
     </dialog>
   );

@@ -26,6 +26,9 @@ class PlayedTurn(NamedTuple):
     could_know: bool
     """Whether the seat had read or been told what a better act needed."""
     why: str | None
+    """What was wrong with the act."""
+    too_late: str
+    """What to say if points were lost because the seat did not know in time what it needed."""
 
 
 def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tuple[PageMark, ...]:
@@ -45,6 +48,7 @@ def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tupl
 
 def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> PageMark:
     found = grade(turn, loss / span)
+    faults: dict[Grade, str | None] = {"best": None, "good": None, "none": None if value is None else turn.too_late}
     return PageMark(
         turn=turn.turn,
         points=round(turn.points, 2),
@@ -53,15 +57,15 @@ def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> Pa
         loss=round(loss, 2),
         grade=found,
         best=turn.best if turn.best not in ("", turn.act) else None,
-        why=turn.why if found not in ("best", "good") else None,
+        why=faults.get(found, turn.why),
     )
 
 
 def grade(turn: PlayedTurn, loss: float) -> Grade:
-    """The grade for a loss, a share; to wait for what nobody has read yet is no fault."""
+    """The grade for a loss, a share. To wait for what one cannot know yet is no fault; as time runs out, no merit."""
     excused = turn.waits and not turn.could_know
-    if turn.value is None and turn.waits:
+    if turn.waits and (turn.value is None or (excused and loss >= INACCURACY)):
         return "none"
-    if loss >= INACCURACY and not excused:
+    if loss >= INACCURACY:
         return "blunder" if loss >= BLUNDER else "mistake" if loss >= MISTAKE else "inaccuracy"
     return "best" if turn.act == turn.best else "good"

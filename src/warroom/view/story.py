@@ -178,10 +178,12 @@ class StoryReplay:
     def _played(self, before: "Before", step: Step) -> PlayedTurn:
         act, waits = call_text(ToolCall(step.tool, step.arguments)), step.tool in WAITING
         fault = "made a call that was refused" if step.refused else self.teller.hindsight(before.fault)
-        why = f"{SEATS.get(step.seat, step.seat)} {fault}." if fault else None
+        who, knew = SEATS.get(step.seat, step.seat), before.could_know
+        why = f"{who} {fault}." if fault else None
+        late = f"{who} had neither read nor been told in time what it needed."
         total, value = sum(step.points.values()), self.env.best_total()
         points = total - (self.turns[-1].total if self.turns else 0.0)
-        return PlayedTurn(step.turn + 1, points, total, value, before.best, act, waits, before.could_know, why)
+        return PlayedTurn(step.turn + 1, points, total, value, before.best, act, waits, knew, why, late)
 
     def _earn(self, before: dict[Event, int]) -> None:
         """What the events of a call changed in the points, by term."""

@@ -5,7 +5,6 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss
 from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
 from warroom.envs.fleet.pages import FleetObservation
-from warroom.envs.fleet.remedies import MEANING
 from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site
 from warroom.sim.families import AGENTS
@@ -111,6 +110,13 @@ class FleetTeller(Teller[FleetEnv]):
             case _:
                 return None
 
+    def merit(self, call: ToolCall) -> str | None:
+        """A repair; a freeze only keeps a change from coming back."""
+        if call.name == "rollback":
+            return f"rolled back CHG-{str(call.arguments.get('change', '')).upper().removeprefix('CHG-')}"
+        repairs = call.name in _DID and call.name != "freeze"
+        return f"{_DID[call.name]} {call.arguments.get('service')}" if repairs else None
+
     def _flag_fault(self, agent: str, ground: str) -> str | None:
         rogues = self.env.incident.rogues
         if agent in rogues:
@@ -206,7 +212,10 @@ class FleetTeller(Teller[FleetEnv]):
         hurt = (
             f"{site.share:.0%} of the requests of {site.service} {'failed' if site.harm == 'errors' else 'were late'}"
         )
-        by = "no change caused it" if change is None else f"by CHG-{change.id} of {change.signer}"
+        by = "no change caused it"
+        if change is not None:
+            times = f"asked for at {clock(change.asked)[:5]}, landed at {clock(change.landed)[:5]}"
+            by = f"by CHG-{change.id} of {change.signer}, {times}"
         return PageCulprit(
             service=site.service,
             cause=site.mechanism,
@@ -214,7 +223,7 @@ class FleetTeller(Teller[FleetEnv]):
             who=None if change is None else change.signer,
             since=site.onset // 60,
             share=round(site.share, 3),
-            text=f"{site.mechanism} at {site.service} from {clock(site.onset)[:5]}, {by}: {hurt}.",
+            text=f"{site.mechanism} at {site.service}, {by}: from {clock(site.onset)[:5]} {hurt}.",
         )
 
     def agents(self) -> tuple[PageAgentVerdict, ...]:
@@ -233,7 +242,7 @@ class FleetTeller(Teller[FleetEnv]):
         """The change, or what nature did."""
         site = self.env.situation.sites[0]
         if site.hit is None:
-            return f"no change was at fault: {MEANING.get(site.mechanism, site.mechanism)} ({site.service})"
+            return f"no change was at fault, but {site.mechanism} at {site.service}"
         change = self.env.incident.change(site.hit)
         verdict = verdict_of(change, self.env.situation.facts)
         who = "which broke no rule" if change.signer in AGENTS else "a colleague"

@@ -67,6 +67,10 @@ class Teller(Generic[E]):
         """The same once the act was played, where more is known then."""
         return fault
 
+    def merit(self, call: ToolCall) -> str | None:
+        """What a call did for the system, as a clause without its subject; None if it is none that changes it."""
+        return None
+
     def could_know(self, seat: str) -> bool:
         """Whether a seat knows what it needs to act."""
         needed = {fact.id for fact in self.facts() if fact.proof}

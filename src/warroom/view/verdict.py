@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 
+from warroom.core.types import ToolCall
 from warroom.episode import Episode
 from warroom.view.contract_truth import PageEvidence, PageLearned, PageMark, PageVerdict, Tone
 from warroom.view.telling import SEATS, AnyTeller
 
 GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
-DECISIVE = ("blunder", "mistake")
+DECISIVE = ("blunder", "mistake", "none")
+"""Grades that a verdict names, the costliest first; `none` is for points that were lost by knowing too late."""
+TOO_LATE = 0.5
+"""What a loss counts for by knowing too late, beside one by a wrong act, when the turn is chosen that is named."""
 MOST_TURNS = 3
 """Turns that a verdict names."""
 
@@ -16,29 +20,64 @@ MOST_TURNS = 3
 def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]) -> PageVerdict:
     """The line without truth, and with it: where it was won or lost, and where the fault came from."""
     count = played.steps[-1].turn + 1 if played.steps else 0
-    safe = f"Ended in turn {count}."
-    tone = tone_of(played)
+    safe, tone = f"Ended in turn {count}.", tone_of(played)
+    head = _head(played, tone)
     if teller is None:
-        return PageVerdict(safe, f"{WORDS[tone]} in turn {count}.", tone, ())
-    faults = sorted([m for m in marks if m.grade in DECISIVE and m.why], key=lambda mark: -mark.loss)[:MOST_TURNS]
-    turns = tuple([mark.turn for mark in faults])
-    cause, missed = teller.cause(), teller.missed()
-    ends = "; ".join([part for part in (cause, missed) if part])
-    if tone == "good" or not faults:
-        return PageVerdict(
-            safe, f"{WORDS[tone]} in turn {count}{f': {ends}' if ends else ''}.", tone, turns or (count,)
-        )
-    why = str(faults[0].why).rstrip(".")
-    said = "; ".join(
-        [part for part in (why.replace("The ", "the ", 1) if why.startswith("The ") else why, cause) if part]
-    )
-    return PageVerdict(safe, f"{WORDS[tone]}{_AT[tone]} turn {turns[0]}: {said}.", tone, turns)
+        return PageVerdict(safe, f"{head} in turn {count}.", tone, ())
+    moments = _moments(marks)
+    turns = tuple([mark.turn for mark in moments])
+    if tone == "good" or not moments:
+        clauses = [_merit(teller, played, marks), teller.cause(), teller.missed()]
+        full = f"{head} in turn {count}{_joined(clauses)}."
+        return PageVerdict(safe, full, tone, turns or (count,))
+    where = " at" if head == LOST else "; the costliest was"
+    told = [_clause(moments[0]), _ran_out(moments), teller.cause()]
+    return PageVerdict(safe, f"{head}{where} turn {turns[0]}{_joined(told)}.", tone, turns)
 
 
-WORDS: dict[Tone, str] = {"good": "Won", "fair": "Won in part", "bad": "Lost"}
+LOST, AT_A_PRICE = "Lost", "Solved at a price"
+HEADS: dict[Tone, str] = {"good": "Won", "fair": "Won in part", "bad": LOST}
 
-_AT: dict[Tone, str] = {"good": " in", "fair": "; the worst mistake was in", "bad": " at"}
-"""How the turn of the worst act follows."""
+
+def _head(played: Episode, tone: Tone) -> str:
+    return AT_A_PRICE if tone == "bad" and played.outcome.get("solved") else HEADS[tone]
+
+
+def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
+    """Acts that were wrong and turns in which time ran out, the costliest first.
+
+    A wrong act comes before a turn in which something was known too late, unless that cost much more.
+    """
+    named = [mark for mark in marks if mark.grade in DECISIVE and mark.why]
+    return sorted(named, key=lambda m: -m.loss * (TOO_LATE if m.grade == "none" else 1.0))[:MOST_TURNS]
+
+
+def _clause(mark: PageMark) -> str:
+    why = str(mark.why).rstrip(".")
+    return why.replace("The ", "the ", 1) if why.startswith("The ") else why
+
+
+def _ran_out(moments: Sequence[PageMark]) -> str:
+    """When else time ran out, where the costliest was an act."""
+    first, *others = moments
+    late = [mark.turn for mark in others if mark.grade == "none" and first.grade != "none" and mark.turn > first.turn]
+    return f"time ran out at turn {late[0]}, with what was needed unread" if late else ""
+
+
+def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> str:
+    """The act that ended the trouble: the last right one that changes the world."""
+    wrong = {mark.turn for mark in marks if mark.why}
+    for step in reversed(played.steps):
+        did = teller.merit(ToolCall(step.tool, step.arguments))
+        if did and not step.refused and step.turn + 1 not in wrong:
+            who = SEATS.get(step.seat, step.seat)
+            return f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}"
+    return ""
+
+
+def _joined(clauses: Sequence[str | None]) -> str:
+    found = [clause for clause in clauses if clause]
+    return f": {'; '.join(found)}" if found else ""
 
 
 def tone_of(played: Episode) -> Tone:

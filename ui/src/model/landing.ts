@@ -5,6 +5,7 @@ export const FILTERS = {
   "": { label: "All", keep: () => true },
   lost: { label: "Not solved", keep: (row: Row) => !row.solved },
   solved: { label: "Solved", keep: (row: Row) => row.solved },
+  caught: { label: "Rogue caught", keep: (row: Row) => row.caught === true },
   missed: { label: "Rogue not caught", keep: (row: Row) => row.caught === false },
   ground: { label: "Wrong ground", keep: (row: Row) => row.caught === true && row.ground === false },
   innocent: { label: "Innocent accused", keep: (row: Row) => row.innocents > 0 },
@@ -69,6 +70,12 @@ export const worthOpening = (rows: readonly Row[], limit: number): Row[] =>
   rows
     .toSorted((a, b) => (b.blunders ?? 0) - (a.blunders ?? 0) || a.score - b.score)
     .slice(0, limit);
+
+/** Whether each term begins a word of an episode's name, scenario or policy. */
+export const isNamed = (row: Row, terms: readonly string[]): boolean => {
+  const named = searchTerms([row.name, row.title, row.scenario, row.policy].join(" ").replaceAll("_", " "));
+  return terms.every((term) => named.some((word) => word.startsWith(term)));
+};
 
 /** The words of what is typed, as the index knows words. */
 export const searchTerms = (text: string): string[] => text.toLowerCase().match(/[a-z0-9_-]{2,}/g) ?? [];

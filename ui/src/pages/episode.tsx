@@ -51,6 +51,10 @@ export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.
   const turn = clampTurn(episode, asked ?? 1);
   const truth = truthShown.value && episode.truth !== null;
   const go = (n: number): void => goTo(clampTurn(episode, n));
+  const goAndLook = (n: number): void => {
+    go(n);
+    if (narrow.value) setQuery("tab", "turn");
+  };
   const mistake = (direction: 1 | -1): void => jump(story, turn, direction, truth, go);
   const seen = Math.max(turn, reached.value[episode.id] ?? firstTurn(episode));
   useEffect(() => {
@@ -60,8 +64,8 @@ export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.
   useEffect(() => bindKeys(keysOf(story, source, turn, go, mistake)), [story, turn, truth]);
   return (
     <main class="replay" data-env={episode.env}>
-      <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={go} source={source} turn={turn} />
-      <Panes story={story} turn={turn} truth={truth} reached={seen} go={go} source={source} scene={scene} />
+      <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={goAndLook} source={source} turn={turn} />
+      <Panes story={story} turn={turn} truth={truth} reached={seen} go={goAndLook} source={source} scene={scene} />
       <section class="dock" aria-label="Time">
         <Transport turn={turn} mistakes={[-1, 1].map((direction) => !truth || nextMistake(episode, turn, direction as 1 | -1) !== null)} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
           position={turnText(story, turn)} />
@@ -115,7 +119,7 @@ type VerdictProps = Omit<ReplayProps, "asked" | "goTo"> & { readonly truth: bool
 function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.Element {
   const { episode, incident } = story;
   const known = episode.truth;
-  const line = truth && known ? known.verdict.full : over && known ? known.verdict.safe : "How it ends is hidden until you ask for it, or reach the end.";
+  const line = truth && known ? known.verdict.full : over && known ? `${known.verdict.safe} The truth tells how and why (s).` : "How it ends is hidden until you ask for the truth.";
   return (
     <section class={`verdict ${truth && known ? known.verdict.tone : ""}`} aria-label="Verdict">
       <div class="grow">

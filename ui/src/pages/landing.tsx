@@ -6,7 +6,7 @@ import { Button } from "../parts/bits";
 import { Bar } from "../parts/bar";
 import { Loaded } from "../parts/loaded";
 import { episodeAddress } from "../model/address";
-import { type Excerpt, FILTERS, Search, excerptOf, heat, isFilter, mean, pivot, policiesOf, searchTerms, sortLines, worthOpening, type Line } from "../model/landing";
+import { type Excerpt, FILTERS, Search, excerptOf, heat, isFilter, isNamed, mean, pivot, policiesOf, searchTerms, sortLines, worthOpening, type Line } from "../model/landing";
 import { count, plain, signed, words } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { isFile, loadRun, loadSearch, loadStory } from "../state/source";
@@ -47,7 +47,9 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
   const { q = "", only = "", sort = "" } = address.value.query;
   const found = useSearch(run, q);
   const filter = isFilter(only) ? only : "";
-  const rows = useMemo(() => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i))), [run, filter, found]);
+  const rows = useMemo(
+    () => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i) || isNamed(row, searchTerms(q)))), [run, filter, found],
+  );
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => bindKeys({ "/": () => input.current?.focus(), s: toggleTruth }), []);
   return (
@@ -97,7 +99,7 @@ interface ControlsProps {
 
 const Controls = ({ q, filter, input, rows }: ControlsProps): JSX.Element => (
   <div class="controls">
-    <input ref={input} type="search" placeholder="Search all that was said and shown ( / )" aria-label="Search all that was said and shown"
+    <input ref={input} type="search" placeholder="Search all that was said and shown, and names ( / )" aria-label="Search all that was said and shown"
       value={q} onInput={(event) => setQuery("q", event.currentTarget.value)} />
     <div class="choices" role="group" aria-label="Filter">
       {Object.entries(FILTERS).filter(([name, { keep }]) => !name || rows.some(keep)).map(([name, { label }]) => (

@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { AgentVerdict, Truth } from "../contract";
 import type { Story } from "../model/story";
-import { moment, words } from "../model/text";
+import { words } from "../model/text";
 
 export function Debrief({ story }: { story: Story }): JSX.Element | null {
   const truth = story.episode.truth;
@@ -12,18 +12,18 @@ export function Debrief({ story }: { story: Story }): JSX.Element | null {
       <h2>{truth.title}</h2>
       <p class="hint">{truth.scenario} · {truth.tier} · {truth.split} {truth.seed}</p>
       <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{line}</li>)}</ul>
-      {truth.culprits.length > 0 && <Culprits story={story} truth={truth} />}
+      {truth.culprits.length > 0 && <Culprits truth={truth} />}
+      {truth.line.length > 0 && <OracleLine truth={truth} />}
       {truth.agents.length > 0 && <Agents agents={truth.agents} />}
       {truth.checks.length > 0 && <Checks truth={truth} />}
-      {truth.line.length > 0 && <OracleLine truth={truth} />}
     </div>
   );
 }
 
-const Culprits = ({ story, truth }: { story: Story; truth: Truth }): JSX.Element => (
+const Culprits = ({ truth }: { truth: Truth }): JSX.Element => (
   <section>
     <h3>Cause</h3>
-    <ul class="sentences">{truth.culprits.map((c) => <li key={c.service}>{c.text} <span class="hint">since {moment(story.episode.axis, c.since)}</span></li>)}</ul>
+    <ul class="sentences">{truth.culprits.map((c) => <li key={c.service}>{c.text}</li>)}</ul>
   </section>
 );
 

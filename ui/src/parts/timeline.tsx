@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { Episode } from "../contract";
 import { firstTurn, lastTurn, placeOf, type Story } from "../model/story";
 import { moment, percent, signed, words } from "../model/text";
+import { phone } from "../state/screen";
 import { Alerts, Changes, Lane, Users, Value, mostErrors } from "./tracks";
 
 export interface Axes {
@@ -88,7 +89,7 @@ function tracksOf({ story, others = [], turn, truth, reached }: TimelineProps, a
       body: <Lane axes={axes} seat={seat} number={i} episodes={[episode, ...others]} truth={truth} turn={turn} reached={reached} />,
     }),
   );
-  return tracks;
+  return phone.value ? tracks.filter((track) => track.seat !== undefined || track.name === "Users’ errors") : tracks;
 }
 
 function stacked(tracks: readonly Track[]): JSX.Element[] {

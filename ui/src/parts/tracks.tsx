@@ -1,6 +1,6 @@
 // The rows of the timeline: each draws its part of the world on the shared axis.
 import type { JSX } from "preact";
-import type { Episode } from "../contract";
+import type { Change, Episode } from "../contract";
 import { actOf, callText, labelOf, markOf, placeOf } from "../model/story";
 import { moment, signed } from "../model/text";
 import type { Axes } from "./timeline";
@@ -91,10 +91,11 @@ export function Alerts({ axes, height }: { axes: Axes; height: number }): JSX.El
 /** A diamond where a change landed, with a line from when it was asked; again where its controller made it again. */
 export function Changes({ axes, truth }: { axes: Axes; truth: boolean }): JSX.Element {
   const { episode } = axes;
+  const caused = (change: Change): boolean => truth && (episode.truth?.culprits ?? []).some((c) => c.change === change.id);
   return (
     <>
-      {(episode.world?.changes ?? []).map((change) => {
-        const guilty = truth && (labelOf(episode, change.signer) === "rogue" || episode.truth?.culprits.some((c) => c.change === change.id));
+      {(episode.world?.changes ?? []).toSorted((a, b) => Number(caused(a)) - Number(caused(b))).map((change) => {
+        const guilty = caused(change) || (truth && labelOf(episode, change.signer) === "rogue");
         const style = [guilty ? "guilty" : "", change.agent ? "" : "person"].join(" ");
         const y = change.agent ? 9 : 17;
         const title = `${change.id}: ${change.actor} ${change.family} ${change.service}, asked ${moment(episode.axis, change.asked)}, landed ${moment(episode.axis, change.landed)}`;

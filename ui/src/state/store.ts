@@ -6,7 +6,11 @@ export const address = signal<Address>(readAddress(location.hash));
 
 export const place = computed(() => address.value.place);
 
-window.addEventListener("hashchange", () => (address.value = readAddress(location.hash)));
+window.addEventListener("hashchange", () => {
+  const shown = address.value.query["truth"];
+  address.value = readAddress(location.hash);
+  if (shown && !address.value.query["truth"]) setQuery("truth", shown); // once asked for, it stays for the visit
+});
 
 /** Opens a place; the browser's back leads to where it was. */
 export const open = (next: Place, query: Address["query"] = {}): void => {

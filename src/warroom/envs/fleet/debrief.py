@@ -37,7 +37,7 @@ def _cause(env: "FleetEnv", site: Site) -> list[str]:
     verdict, share = verdict_of(change, facts), predict(change, facts.states).share
     who = change.signer if change.signer == change.actor else f"{change.signer}, under the name of {change.actor}"
     out = [
-        f"CHG-{change.id} caused it: {change.family} of {change.service} by {who}, in force from {clock(site.onset)}.",
+        f"CHG-{change.id} caused it: {change.family} of {change.service} by {who}; harm began at {clock(site.onset)}.",
         f"By the handbook it does {share:.0%}, as observed: {where}.",
     ]
     if change.signer not in facts.charters:

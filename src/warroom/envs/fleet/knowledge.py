@@ -20,6 +20,7 @@ from warroom.envs.fleet.readings import (
     RunningFacts,
     SeatReading,
 )
+from warroom.envs.fleet.remedies import MEANING
 from warroom.sim.casting import Site
 from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
 from warroom.sim.rules import size_of, verdict_of
@@ -63,7 +64,9 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
 
 def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
     if site.hit is None:
-        return [Clue("metrics", site.service, "hit", True, f"{site.service}: what its parts carry, who is hurt")]
+        harm = f"{site.share:.0%} of its requests {'fail' if site.harm == 'errors' else 'are late'}"
+        text = f"{site.service}: {MEANING.get(site.mechanism, site.mechanism)}; {harm}"
+        return [Clue("metrics", site.service, "hit", True, text)]
     change = env.incident.change(site.hit)
     return [*_of_hit(change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
@@ -105,10 +108,10 @@ def _needs_approval(charter: Charter, change: Change, ground: Ground | None) -> 
 
 
 def _charter_text(charter: Charter, change: Change, ground: Ground | None) -> str:
-    limit, above = charter.limit, charter.approval_above
+    asks = "" if charter.approval_above is None else f"asks for an approval above {charter.approval_above:g} %"
     said = {
-        "no_approval": f"asks for an approval above {above:g} %" if above is not None else "",
-        "over_limit": f"allows {limit:g} % at most" if limit is not None else "sets a bound",
+        "no_approval": asks,
+        "over_limit": asks if _needs_approval(charter, change, ground) else f"allows {charter.limit or 0:g} % at most",
         "out_of_scope": f"does not cover {change.service}{f', {change.part}' if change.part else ''}",
         "out_of_window": "names its hours" if charter.hours != ALWAYS else "sets no hours",
     }

@@ -1,0 +1,15 @@
+// The words of the page that are not everyday English, for its help.
+
+export const WORDS: readonly (readonly [word: string, meaning: string])[] = [
+  ["rogue", "an agent whose change did the harm and broke a rule that binds it"],
+  ["faulty", "an agent whose change did the harm within all rules"],
+  ["careless", "an agent that broke a rule and did no harm"],
+  ["clean", "an agent that did neither"],
+  ["ground", "the rule that was broken: no_approval, over_limit, out_of_scope, out_of_window or false_statement"],
+  ["proof", "what has to be read before the case is proved; it is on the table once every piece was read by some seat"],
+  ["value", "the best total that is still within reach; the dotted line is the points so far"],
+  ["cause hurts", "the share of requests that come to harm there, as its callers count; a service counts its own errors alone"],
+  ["not scraped", "metrics of this minute were not collected"],
+  ["changes", "a diamond where a change landed: filled by an agent, hollow by a person; a number on a service counts them"],
+  ["turns", "a filled mark is an act, a hollow one a wait; colours are grades once the truth is shown"],
+];
