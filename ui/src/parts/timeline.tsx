@@ -119,10 +119,11 @@ function Veil({ axes, from, height }: { axes: Axes; from: number; height: number
 }
 
 const MOST_TICKS = 14;
+const MOST_TICKS_PHONE = 5;
 
 function Ticks({ axes, turn, go }: { axes: Axes; turn: number; go: (turn: number) => void }): JSX.Element {
   const { axis } = axes.episode;
-  const every = Math.ceil((axis.last - axis.first + 1) / MOST_TICKS);
+  const every = Math.ceil((axis.last - axis.first + 1) / (phone.value ? MOST_TICKS_PHONE : MOST_TICKS));
   const places = Array.from({ length: axis.last - axis.first + 1 }, (_, i) => axis.first + i).filter((_, i) => i % every === 0);
   return (
     <div class="ticks" aria-hidden="true">
