@@ -15,7 +15,7 @@ import pytest
 
 import tiny_env
 from command import refused, refused_without, run
-from warroom.cli.app import GROUPS
+from warroom.cli.app import GROUPS, PANELS
 from warroom.cli.lazy import LazyGroup
 from warroom.episode import Episode
 from warroom.evals.bench import compiled_modules
@@ -52,6 +52,13 @@ def test_version_is_named() -> None:
 def test_every_command_teaches_by_example(command: str) -> None:
     done = run(command, "--help")
     assert done.exit_code == 0 and f"Example: warroom {command}" in done.output
+
+
+def test_every_verb_stands_under_one_heading_of_the_help() -> None:
+    headed = [name for names in PANELS.values() for name in names]
+    assert sorted(headed) == sorted([*GROUPS[0].verbs, "import"])
+    said = run("--help").output
+    assert all(panel in said for panel in PANELS)
 
 
 @pytest.mark.slow

@@ -17,6 +17,17 @@ WRONG_INPUT = 2
 """Exit code for invalid input."""
 
 
+PANELS: Mapping[str, tuple[str, ...]] = {
+    "Play and watch": ("list", "play", "ui", "host", "mcp", "serve"),
+    "Evaluate": ("eval", "compare", "crossplay", "power"),
+    "Read and move runs": ("report", "view", "export", "merge", "replay"),
+    "Train": ("train", "sweep", "card", "jobs"),
+    "Your own systems, data and code": ("triage", "import", "check"),
+    "Inspect Warroom": ("doctor", "audit", "certify", "bench"),
+}
+"""The verbs as `warroom --help` lists them."""
+
+
 class _Import(LazyGroup):
     """The verbs of `warroom import`."""
 
@@ -51,6 +62,7 @@ class _Import(LazyGroup):
 class _Commands(LazyGroup):
     """The verbs, and the boundary of a caller's errors: one red line. Anything else shows its traceback."""
 
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = PANELS
     verbs: ClassVar[Mapping[str, Verb]] = {
         "list": Verb("warroom.cli.list:list_command", "List environments, scenarios, tiers, suites and policies."),
         "play": Verb(
@@ -75,7 +87,7 @@ class _Commands(LazyGroup):
         ),
         "train": Verb(
             "warroom.cli.train:train_command",
-            "Train a model with GRPO on the training split; write a learning curve, a summary and a model card.",
+            "Train a model by GRPO, DAgger or forked acts; write a learning curve, a summary and a model card.",
         ),
         "crossplay": Verb(
             "warroom.cli.crossplay:crossplay_command",

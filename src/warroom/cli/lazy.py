@@ -41,11 +41,18 @@ class LazyGroup(TyperGroup):
     """A group that lists its verbs from a table and imports the one that is called."""
 
     verbs: ClassVar[Mapping[str, Verb]] = {}
+    panels: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The names under each heading of the help; without any all stand under one."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         listed = {name: TyperCommand(name, help=verb.help) for name, verb in self.verbs.items()}
         self.commands = {**listed, **self.commands}
+        for panel, names in self.panels.items():
+            for name in names:
+                found: Any = self.commands.pop(name)
+                found.rich_help_panel = panel
+                self.commands[name] = found
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As click does it, with the command itself in place of its entry in the table."""
