@@ -170,7 +170,7 @@ function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): 
     { id: "records", title: "Records", body: () => <Records story={story} turn={turn} truth={truth} /> },
     { id: "knowledge", title: "Knowledge", body: () => locked("What had to be known", <Knowledge story={story} turn={turn} go={go} />) },
     { id: "points", title: "Points", body: () => locked("The points", <Points episode={story.episode} />) },
-    { id: "debrief", title: "Debrief", body: () => locked("The debrief", <Debrief story={story} />) },
+    { id: "debrief", title: "Debrief", body: () => locked("The debrief", <Debrief story={story} go={go} />) },
   ];
   return (
     <div class="panes">

@@ -1,10 +1,15 @@
 // After the end: what happened, who is guilty and why, and what the oracle would have done.
 import type { JSX } from "preact";
-import type { AgentVerdict, Truth } from "../contract";
+import type { AgentVerdict, Fact, Truth } from "../contract";
 import type { Story } from "../model/story";
 import { words } from "../model/text";
 
-export function Debrief({ story }: { story: Story }): JSX.Element | null {
+interface DebriefProps {
+  readonly story: Story;
+  readonly go: (turn: number) => void;
+}
+
+export function Debrief({ story, go }: DebriefProps): JSX.Element | null {
   const truth = story.episode.truth;
   if (!truth) return null;
   return (
@@ -13,12 +18,34 @@ export function Debrief({ story }: { story: Story }): JSX.Element | null {
       <p class="hint">{truth.scenario} · {truth.tier} · {truth.split} {truth.seed}</p>
       <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{line}</li>)}</ul>
       {truth.culprits.length > 0 && <Culprits truth={truth} />}
+      {truth.facts.some(shows) && <Proof story={story} facts={truth.facts.filter(shows)} go={go} />}
       {truth.line.length > 0 && <OracleLine truth={truth} />}
       {truth.agents.length > 0 && <Agents agents={truth.agents} />}
       {truth.checks.length > 0 && <Checks truth={truth} />}
     </div>
   );
 }
+
+/** Whether a fact shows what was wrong, and not only what was not. */
+const shows = (fact: Fact): boolean => fact.proof && fact.role !== "clears";
+
+const Proof = ({ story, facts, go }: DebriefProps & { facts: readonly Fact[] }): JSX.Element => (
+  <section>
+    <h3>How one could know</h3>
+    <ul class="sentences">
+      {facts.map((fact) => {
+        const first = story.episode.truth?.learned.find((l) => l.fact === fact.id);
+        return (
+          <li key={fact.id}>
+            {fact.text} {first
+              ? <button type="button" class="link" onClick={() => go(first.turn)}>read by {words(first.seat)} in turn {first.turn}</button>
+              : <span class="hint">read by nobody</span>}
+          </li>
+        );
+      })}
+    </ul>
+  </section>
+);
 
 const Culprits = ({ truth }: { truth: Truth }): JSX.Element => (
   <section>

@@ -22,6 +22,7 @@ from warroom.envs.fleet.readings import (
 )
 from warroom.envs.fleet.remedies import MEANING
 from warroom.sim.casting import Site
+from warroom.sim.handbook import predict
 from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
 from warroom.sim.rules import size_of, verdict_of
 from warroom.sim.series import STEP
@@ -68,12 +69,13 @@ def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
         text = f"{site.service}: {MEANING.get(site.mechanism, site.mechanism)}; {harm}"
         return [Clue("metrics", site.service, "hit", True, text)]
     change = env.incident.change(site.hit)
-    return [*_of_hit(change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
+    return [*_of_hit(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
 
-def _of_hit(change: Change) -> list[Clue]:
+def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:
     part = f" (among them {change.part})" if change.part else ""
-    carries = f"{change.service}: what its parts carry{part}"
+    does = predict(change, env.situation.facts.states).share
+    carries = f"{change.service}: what its parts carry{part}, so that CHG-{change.id} harms {does:.0%} of its requests"
     return [
         Clue("metrics", change.service, "hit", True, carries),
         _diff(change, "hit", proof=True),
