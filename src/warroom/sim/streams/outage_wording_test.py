@@ -7,7 +7,7 @@ __all__ = ["TEST_RESULTS", "TEST_TROUBLES"]
 
 TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", ""): (
-        "W pid={seq} killed, signal={n}, op was in flight",
+        "W supervisor: pid={seq} killed, signal={n}, op was in flight",
         "E panic: goroutine {seq} running, replica goes down",
         "W liveness probe restarted this replica, pid={seq}",
         "E fatal runtime error {seq}, stack dumped",
@@ -50,7 +50,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("bad_release", "gateway"): (
         "W route order changed in v{object}, stream={seq} hit a dead route",
         "E filter rebuilt in v{object} removes a needed header",
-        "W v{object} rewrote path of stream={seq} to nothing",
+        "W v{object} rewrote path of stream={seq} by a wrong rule",
         "E v{object} computes body lengths wrongly, stream={seq}",
         "W tls profile of v{object} refuses known clients",
     ),
@@ -82,7 +82,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("saturation", "gateway"): (
         "W pending limit hit, {many} streams parked",
-        "E listener short of threads, accept lag {ms} ms",
+        "E dispatcher short of threads, lag {ms} ms",
         "W load shed point crossed, load={pct}%",
         "E open exchanges={many}, above rated",
         "W proxy cores at {high}%, dispatch lagging",
@@ -339,7 +339,8 @@ TEST_RESULTS: Results = {
         "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
     ),
     ("crash", "db"): (
-        "try={tries}/{most} errored", "try_cap={most} errored={tries}", "tries_left={left}", "statements_lost={rest}",
+        "stmt_try={tries}/{most} errored", "stmt_try_cap={most} errored={tries}", "stmt_tries_left={left}",
+        "statements_lost={rest}",
     ),
     ("crash", "cache"): (
         "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}", "tries_left={left}", "commands_lost={rest}",
@@ -353,11 +354,11 @@ TEST_RESULTS: Results = {
         "rows_pending={rest}", "locked={done} wanted={all}", "wanted={all} locked={done}",
     ),
     ("credential_stuffing", ""): (
-        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "genuine_ok={done}/{all}", "genuine={all} genuine_ok={done}", "genuine_refused={rest}",
         "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("leaked_token", ""): (
-        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "owner_ok={done}/{all}", "owner_calls={all} owner_ok={done}", "owner_refused={rest}",
         "rc={status} healthz={inner}", "healthz={inner} rc={status}",
     ),
     ("provider", ""): (
@@ -376,9 +377,9 @@ TEST_RESULTS: Results = {
         "attempts_left={left}", "undelivered={rest}k",
     ),
     ("errors", "db"): (
-        "try={tries}/{most} errored", "try_cap={most} errored={tries}",
+        "stmt_try={tries}/{most} errored", "stmt_try_cap={most} errored={tries}",
         "rows={done}/{all}", "expect={all} fetched={done}",
-        "tries_left={left}", "rows_short={rest}",
+        "stmt_tries_left={left}", "rows_short={rest}",
     ),
     ("errors", "cache"): (
         "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}",
@@ -391,7 +392,7 @@ TEST_RESULTS: Results = {
         "tries_left={left}", "items_bounced={rest}",
     ),
     ("stale_cache", ""): (
-        "took rev={held} latest={newest}", "latest={newest} took rev={held}",
+        "used rev={held} latest={newest}", "latest={newest} used rev={held}",
         "answer rev={held} source rev={newest}", "source rev={newest} answer rev={held}",
         "stale_fields={rest}",
     ),

@@ -23,7 +23,7 @@ TEST_CALLS: Troubles = {
         "E v{object} reads a field outside the contract of dep={peer}",
         "W v{object} signs calls of dep={peer} by the old scheme",
         "E v{object} wants a list, dep={peer} sends one item",
-        "W v{object} asks dep={peer} for api v{n}, unsupported",
+        "W v{object} asks dep={peer} for an api version it no longer has",
         "E v{object} sends dep={peer} ids {n} digits too long",
     ),
     ("client_release", "gateway"): (
@@ -117,7 +117,7 @@ TEST_CALLS: Troubles = {
     ),
     ("retry_storm", ""): (
         "W v{object} resends to dep={peer} undelayed, call={seq}",
-        "E v{object} has no retry cap, dep={peer} asked {few} times",
+        "E v{object} retries without backoff, dep={peer} asked {few} times",
         "W v{object} computed backoff=0 for dep={peer}",
         "E v{object} takes slow for failed, dep={peer} called anew",
         "W v{object} fires {few} parallel calls at dep={peer}",

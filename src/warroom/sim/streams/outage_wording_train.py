@@ -357,12 +357,12 @@ TRAIN_RESULTS: Results = {
         "row locks requested {all}, granted {done}",
     ),
     ("credential_stuffing", ""): (
-        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
-        "http {status}, health {inner}", "health {inner}, http {status}",
+        "{done} of {all} genuine sign-ins answered", "genuine sign-ins {all}, answered {done}",
+        "genuine sign-ins refused: {rest}", "http {status}, health {inner}", "health {inner}, http {status}",
     ),
     ("leaked_token", ""): (
-        "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
-        "http {status}, health {inner}", "health {inner}, http {status}",
+        "{done} of {all} owner calls answered", "owner calls {all}, answered {done}",
+        "owner calls refused: {rest}", "http {status}, health {inner}", "health {inner}, http {status}",
     ),
     ("provider", ""): (
         "attempt {tries}/{most} failed", "failures {tries}, allowed {most}", "retries left: {left}",
