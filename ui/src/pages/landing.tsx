@@ -201,7 +201,7 @@ const Hits = ({ rows, title, terms }: HitsProps): JSX.Element => (
         <li key={row.id}>
           <a class="card" href={episodeAddress(row.id, null, kept())}>
             <b>{row.name}</b> <span class="hint">{row.policy} · score {plain(row.score)}</span>
-            <span class="line">{truthShown.value ? row.verdict : row.safe}</span>
+            <span class="line">{truthShown.value ? row.verdict : [row.safe.replace(/\.$/, ""), row.solved ? "Solved" : "Not solved", row.blunders ? count(row.blunders, "blunder") : ""].filter(Boolean).join(" · ")}</span>
           </a>
           {terms.length > 0 && i < EXCERPTS && <Found key={terms.join(" ")} id={row.id} terms={terms} />}
         </li>
