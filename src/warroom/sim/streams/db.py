@@ -64,7 +64,7 @@ DB: dict[Split, KindTemplates] = {
             Template("served", "INFO", 0.1, "[exec] {statement} idx rel={table} rows={n} {kb}k"),
             Template("served", "INFO", 0.1, "[cursor {seq}] closed, fetches={n}"),
             Template("served", "INFO", 0.05, "[parse] {statement} t={ms}ms"),
-            Template("served", "INFO", 0.05, "[txn {seq}] savepoint gone on commit"),
+            Template("served", "INFO", 0.05, "[txn {seq}] savepoint released"),
             Template("failed", "ERROR", 1.0, "[exec] {statement} rel={table} failed, undone"),
             Template("failed", "ERROR", 1.0, "[txn {seq}] rolled back by server during {statement}"),
             Template("failed", "ERROR", 1.0, "[session {seq}] ended: {statement} was not executed ({ms} ms)"),

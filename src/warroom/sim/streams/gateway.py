@@ -56,7 +56,7 @@ GATEWAY: dict[Split, KindTemplates] = {
     Split.TEST: KindTemplates(
         {
             "route": ("/api/start", "/api/cart", "/api/profile", "/api/history", "/api/find", "/api/listing"),
-            "filter": ("jwt", "gzip", "headers", "redirects", "affinity"),
+            "filter": ("gzip", "headers", "trailers", "cookies", "digest"),
             "listener": ("ingress-tls", "ingress-quic", "partner-tls"),
         },
         (
@@ -70,9 +70,9 @@ GATEWAY: dict[Split, KindTemplates] = {
             Template("served", "INFO", 0.05, "path={route} upgraded, stream={seq}"),
             Template("failed", "ERROR", 1.0, "method=GET path={route} status=503 duration={ms}ms reason=backend"),
             Template("failed", "ERROR", 1.0, "502 for {route} at {ms} ms, tries spent"),
-            Template("failed", "ERROR", 1.0, "exchange {seq} bodyless on {route}, {ms} ms, {filter}: 500"),
-            Template("failed", "ERROR", 1.0, "path={route} status=500 duration={ms}ms {filter}.wasm:118 < dispatch:57"),
-            Template("failed", "ERROR", 1.0, "exchange {seq} {route}: local 503, {ms} ms"),
+            Template("failed", "ERROR", 1.0, "exchange {seq} on {route} broke off at {ms} ms, {filter}: 500"),
+            Template("failed", "ERROR", 1.0, "path={route} status=500 duration={ms}ms in={filter}.wasm after={kb}k"),
+            Template("failed", "ERROR", 1.0, "exchange {seq} {route}: 503 to client, {ms} ms"),
             Template("failed", "ERROR", 1.0, "path={route} stream={seq} aborted, stage={filter}"),
             Template("slow", "WARN", 1.0, "{route}: first byte only after {ms} ms"),
             Template("slow", "WARN", 1.0, "peer hung up on {route} while we waited, {ms} ms so far"),
@@ -80,8 +80,8 @@ GATEWAY: dict[Split, KindTemplates] = {
             Template("slow", "WARN", 1.0, "{route} total {ms} ms, budget of its caller overrun"),
             Template("refused", "WARN", 1.0, "cluster={callee} returned 5xx, stream={seq}"),
             Template("refused", "WARN", 1.0, "cluster={callee} reply {seq} fails its check"),
-            Template("refused", "WARN", 1.0, "cluster={callee} status=500 {ms}ms {filter}.wasm:64 < router:31"),
-            Template("refused", "WARN", 1.0, "cluster={callee} answered stream {seq} with its error page"),
+            Template("refused", "WARN", 1.0, "cluster={callee} status=500 {ms}ms seen={filter}.wasm"),
+            Template("refused", "WARN", 1.0, "cluster={callee} ended stream {seq} in error"),
             Template("late", "WARN", 1.0, "cluster={callee} deadline of {ms} ms passed"),
             Template("late", "WARN", 1.0, "gave up waiting for cluster={callee} at {ms} ms"),
             Template("late", "WARN", 1.0, "cluster={callee} per-try timeout {ms}ms router:88 < {filter}.wasm:12"),

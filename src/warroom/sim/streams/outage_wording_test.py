@@ -9,7 +9,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", ""): (
         "W supervisor: pid={seq} killed, signal={n}, op was in flight",
         "E panic: goroutine {seq} running, replica goes down",
-        "W liveness probe restarted this replica, pid={seq}",
+        "W supervisor: liveness probe failed, pid={seq} replaced",
         "E fatal runtime error {seq}, stack dumped",
         "W pid={seq} vanished, spare takes over",
         "E unhandled exception in worker={seq}, process bails out",
@@ -22,7 +22,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W stream={seq} lost its worker",
     ),
     ("crash", "db"): (
-        "W [backend {seq}] ended by signal={n}",
+        "W [backend {seq}] terminated, reason={n}",
         "E [recovery] replay, backend {seq} crashed",
         "W [cursor {seq}] its backend vanished",
         "E [backend {seq}] assertion tripped",
@@ -36,12 +36,12 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", "queue"): (
         "W partition owner crashed, pid={seq}",
         "E socket handler {n} hit a panic",
-        "W broker scheduler hung, pid={seq} killed by its watchdog",
+        "W broker scheduler stalled, watchdog restarted it, run={seq}",
         "E writer thread gone, term={seq} closed",
     ),
     ("bad_release", ""): (
         "W artifact={object} lacks a branch for variant {n}",
-        "E nil dereference since v{object}",
+        "E nil dereference, build=v{object}",
         "W artifact={object} rounds amount {seq} the wrong way",
         "E config key read by v{object} unknown in this region",
         "W v{object} closed its cursor early, row {seq} unread",
@@ -61,7 +61,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E [exec] collation changed with v{object}, row {seq} clashes",
     ),
     ("bad_release", "cache"): (
-        "W v{object} maps this key to shard {n}, outside its slots",
+        "W v{object} finds this key outside its slots, moved {n}x",
         "E codec of v{object} fails on packed entry {seq}",
         "W verb table of v{object} incomplete, client={seq}",
         "E v{object} evicts between lookup and copy, id={seq}",
@@ -70,7 +70,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W v{object} demands header {n}, senders never set it",
         "E index written by v{object} is one entry short",
         "W v{object} dropped id={seq} as a double",
-        "E binding lookup broken in v{object}, id={seq}",
+        "E no binding found by v{object}, id={seq}",
     ),
     ("saturation", ""): (
         "W executor full, {size} slots all taken",
@@ -89,7 +89,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("saturation", "db"): (
         "W [admit] all {size} tickets out",
-        "E [cpu] {few} runnable per core",
+        "E [exec] waited for cpu, {few} runnable per core",
         "W [io] read queue at its bound of {size}",
         "E [admit] lane full, backlog {few}",
     ),
@@ -257,11 +257,11 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E index {object} yields dead ids, filter {ms}ms",
     ),
     ("report_query", "db"): (
-        "W [io] session {object} sorts years of rows, disk wait {ms}ms",
+        "W [io] session {object} sorts on disk, read wait {ms}ms",
         "E [buffer] {object} swept the pool, refill {ms}ms",
         "W [cpu] parallel workers all with {object}, wait {ms}ms",
         "E [temp] {object} spills, volume wait {ms}ms",
-        "W [exec] session {object} hashes all history, {ms}ms behind it",
+        "W [exec] session {object} builds a hash table, {ms}ms behind it",
         "E [io] prefetch of {object} fills the queue, {ms}ms",
         "W [buffer] misses since {object} runs, {ms}ms",
         "E [cpu] session {object} hogs cores, runnable for {ms}ms",
@@ -398,7 +398,7 @@ TEST_RESULTS: Results = {
     ),
     ("late", ""): (
         "took={took}ms deadline={limit}ms", "deadline={limit}ms took={took}ms",
-        "age={took}ms ttl={limit}ms", "ttl={limit}ms age={took}ms",
+        "spent={took}ms budget={limit}ms", "budget={limit}ms spent={took}ms",
     ),
     ("late", "gateway"): (
         "duration={took}ms route_timeout={limit}ms", "route_timeout={limit}ms duration={took}ms",
