@@ -70,7 +70,7 @@ GATEWAY: dict[Split, KindTemplates] = {
             Template("served", "INFO", 0.05, "path={route} upgraded, stream={seq}"),
             Template("failed", "ERROR", 1.0, "method=GET path={route} status=503 duration={ms}ms reason=backend"),
             Template("failed", "ERROR", 1.0, "502 for {route} at {ms} ms, tries spent"),
-            Template("failed", "ERROR", 1.0, "exchange {seq} on {route} broke off at {ms} ms, {filter}: 500"),
+            Template("failed", "ERROR", 1.0, "exchange {seq} {route} broken off, {ms} ms, {filter}: 500"),
             Template("failed", "ERROR", 1.0, "path={route} status=500 duration={ms}ms in={filter}.wasm after={kb}k"),
             Template("failed", "ERROR", 1.0, "exchange {seq} {route}: 503 to client, {ms} ms"),
             Template("failed", "ERROR", 1.0, "path={route} stream={seq} aborted, stage={filter}"),
