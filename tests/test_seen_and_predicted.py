@@ -252,11 +252,21 @@ def test_trace_ids_stand_for_one_request_each() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [("a b c d e", "got 5 words"), ("level:loud", "info, warn, error"), ("trace:12", "eight digits"),
-     ("-", "at least one letter"), ("level:info level:warn", "once")],
+     ("-", "at least one letter"), ("level:info level:warn", "once"), ("-level:loud", "info, warn, error")],
 )  # fmt: skip
 def test_a_search_that_means_nothing_is_refused_with_what_it_may_be(text: str, part: str) -> None:
     with pytest.raises(ValueError, match=part):
         parse_query(text)
+
+
+def test_lines_of_a_level_and_lines_without_it_are_all_lines(incident: Watched) -> None:
+    search, now = incident.seen.search, incident.now
+
+    def count(text: str) -> int:
+        return search.search(0, parse_query(text), now - 3, now).matches
+
+    assert count("level:error") > 0
+    assert abs(count("level:error") + count("-level:error") - count("")) <= 4, "rounded once a minute"
 
 
 def test_words_that_no_line_has_find_nothing_and_say_so(incident: Watched) -> None:

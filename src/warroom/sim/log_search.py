@@ -23,11 +23,11 @@ from warroom.sim.streams.template import REQUEST_ROLES
 MOST_WORDS, NEWEST = 4, 10
 NO_TRACE = "none"
 """In place of a trace id: lines that belong to no request."""
-LEVELS = ("info", "warn", "error")
+LEVELS: tuple[str, ...] = ("info", "warn", "error")
 _HELP = (
     f"a search has at most {MOST_WORDS} words, such as: error mobile -kiosk level:warn; "
-    "-word leaves lines out, level: is info, warn or error, trace: takes an id from a line, or none for lines that "
-    "belong to no request"
+    "-word and -level: leave lines out, level: is info, warn or error, trace: takes an id from a line, or none for "
+    "lines that belong to no request"
 )
 
 
@@ -44,9 +44,15 @@ class Query(NamedTuple):
 
     words: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    level: str | None = None
+    levels: tuple[str, ...] = LEVELS
+    """Levels that a line may have."""
     trace: str | None = None
     """An id, or "none"."""
+
+    @property
+    def level(self) -> str | None:
+        """The one level that a line must have; None if it may have several."""
+        return self.levels[0] if len(self.levels) == 1 else None
 
     @property
     def all_words(self) -> tuple[str, ...]:
@@ -95,15 +101,13 @@ def parse_query(text: str) -> Query:
     tokens = text.lower().split()
     if len(tokens) > MOST_WORDS:
         raise ValueError(f"got {len(tokens)} words in {quote_input(text)}: {_HELP}")
-    words, without, level, trace = [], [], None, None
+    words, without, levels, trace = [], [], LEVELS, None
     for token in tokens:
         name, colon, value = token.partition(":")
-        if name == "-level":
-            raise ValueError(f"level: cannot be left out; write the level as a word, such as -info: {_HELP}")
-        if colon and name == "level":
-            if value not in LEVELS or level is not None:
+        if colon and name in ("level", "-level"):
+            levels = tuple([level for level in levels if (level == value) == (name == "level")])
+            if value not in LEVELS or not levels:
                 raise ValueError(f"level: is one of {', '.join(LEVELS)}, once; got {quote_input(text)}")
-            level = value
         elif colon and name == "trace":
             if not _is_trace(value) or trace is not None:
                 raise ValueError(
@@ -116,7 +120,7 @@ def parse_query(text: str) -> Query:
             without.append(token[1:])
         else:
             words.append(token)
-    return Query(tuple(words), tuple(without), level, trace)
+    return Query(tuple(words), tuple(without), levels, trace)
 
 
 def _is_trace(text: str) -> bool:
@@ -260,12 +264,12 @@ class Matching:
         """The streams of the group that may match, with the words that each of their lines contains."""
         if self.query.trace == NO_TRACE and self.group.role in REQUEST_ROLES:
             return []
-        if not self.words.texts and self.query.level is None:
+        if not self.words.texts and self.query.levels == LEVELS:
             return [MatchingStream(stream, 0) for stream in self.group.streams]
         found = []
         for stream in self.group.streams:
             mask = _mask(stream.literal, self.words.texts)
-            if mask & ~self._wanted == 0 and self.query.level in (None, stream.level.lower()):
+            if mask & ~self._wanted == 0 and stream.level.lower() in self.query.levels:
                 found.append(MatchingStream(stream, mask))
         return found
 

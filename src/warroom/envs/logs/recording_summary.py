@@ -21,7 +21,7 @@ from warroom.envs.logs.recorded_views import (
     ServiceLogs,
 )
 from warroom.envs.logs.views import ALL
-from warroom.sim.log_search import NEWEST, Query
+from warroom.sim.log_search import LEVELS, NEWEST, Query
 from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, MetricSample, RecordedIncident, RecordedLine, Span
 
 MAX_LINE_LENGTH = 160
@@ -144,8 +144,9 @@ class RecordingSummary:
         lines = self.lines[service] if service else [line for own in self.lines.values() for line in own]
         found = sorted([line for line in lines if _matches(line, query)], key=lambda line: line.time)
         words = " ".join([*query.words, *[f"-{word}" for word in query.without]])
+        levels = " or ".join(query.levels)
         shown = tuple([self._shown(line) for line in found[-NEWEST:]])
-        return FoundLines(service or ALL, words or f"level:{query.level}", len(found), shown)
+        return FoundLines(service or ALL, words or f"level {levels}", len(found), shown)
 
     def _shown(self, line: RecordedLine) -> LogEntry:
         minute, second = divmod(int(line.time - self.started // 1), 60)
@@ -215,7 +216,7 @@ class RecordingSummary:
 def _matches(line: RecordedLine, query: Query) -> bool:
     text = line.text.lower()
     return (
-        query.level in (None, (line.level or "").lower())
+        (query.levels == LEVELS or (line.level or "").lower() in query.levels)
         and all(word in text for word in query.words)
         and not any(word in text for word in query.without)
     )
