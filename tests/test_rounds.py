@@ -12,6 +12,7 @@ from warroom.train.config import TrainConfig
 from warroom.train.dagger import Dagger
 from warroom.train.forks import Forks
 from warroom.train.loading import load_base
+from warroom.train.own_play import TaughtConversation
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rounds import Rounds, make_learner
 from warroom.train.steps import Row, StepLog
@@ -46,6 +47,15 @@ def weights(config: TrainConfig, folder: Path, stop_after: int | None = None, *,
     rounds = Rounds(folder, config, display=display(lambda line: None), interrupts=interrupts)
     rounds.train(timed, resume=resume, clock=lambda: timed.now)
     return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def test_dagger_shows_most_what_it_gets_wrong_most() -> None:
+    model, tokenizer, _ = load_base(config := resolve_config({"model": "nano-start", "method": "dagger"}))
+    learner = make_learner(config, model, tokenizer)
+    assert isinstance(learner, Dagger)
+    learner._keep([TaughtConversation("sre", [8, 9], [1.0, 1.0], messages=4, slips=slips) for slips in (0, 1, 3)])
+    flawless, once, thrice = learner._chances
+    assert 0 < flawless < once < thrice
 
 
 @pytest.mark.slow

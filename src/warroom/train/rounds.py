@@ -108,7 +108,7 @@ class Rounds:
         try:
             state = torch.load(self.file, weights_only=True)
             learner.restore(state)
-        except (OSError, EOFError, KeyError, RuntimeError, ValueError, UnpicklingError) as error:
+        except (OSError, EOFError, KeyError, RuntimeError, TypeError, ValueError, UnpicklingError) as error:
             raise ValueError(
                 f"{self.file} cannot be read: {first_line(error)}; remove it, and --resume begins anew"
             ) from error
