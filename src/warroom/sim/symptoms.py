@@ -15,7 +15,7 @@ from warroom.sim.casting import Casting, Site
 from warroom.sim.counts import USERS
 from warroom.sim.family import Arena, Mechanism
 from warroom.sim.streams.component import FIRST_AND_SECOND, StreamGroup, SymptomSource, line_stream
-from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS, Tells
+from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS
 from warroom.sim.streams.template import group
 from warroom.sim.tiers import TIERS, CountRange
 from warroom.sim.topology import ServiceSystem
@@ -30,9 +30,9 @@ AT_STORES: frozenset[Mechanism] = frozenset({"disk_space", "transient"})
 MOST_RATE, LEAST_RATE = 0.06, 0.02
 """Bounds of the lines per request that comes to harm."""
 WEAKER = 0.3, 0.9
-"""Bounds of what follows from harm, as a part of what its cause would write."""
+"""Bounds of what is strained behind harm, as a part of what is used up."""
 LATEST = 2
-"""Most minutes by which it follows."""
+"""Most minutes by which strain follows."""
 
 
 class Writer(NamedTuple):
@@ -58,16 +58,17 @@ def symptom_groups(
 
 
 def _rising(rng: Random, system: ServiceSystem, site: Site) -> Iterator[Writer]:
-    """What is written of the harm at a site: of its cause if nature did it, and of what runs short behind it."""
-    origin, first = system.names.index(site.service), site.mechanism
+    """What is written of the harm at a site: of its cause if nature did it, and of what runs short behind it.
+
+    Lines behind a change begin with the harm and are as many as those of a failure of nature, so that neither tells.
+    """
+    origin = system.names.index(site.service)
     follows = CONSEQUENCES[_arena(system, origin, site)]
-    if site.hit is None:
-        yield from _written(system, origin, SymptomSource(first, "state", USERS, _harm_rate(rng), origin, 0))
-    else:
-        first = rng.choice(follows.state)
-        yield from _written(system, origin, _behind(rng, first, "state", origin))
+    first = site.mechanism if site.hit is None else rng.choice(follows.state)
+    yield from _written(system, origin, SymptomSource(first, "state", USERS, _harm_rate(rng), origin, 0))
     second = rng.choice([mechanism for mechanism in follows.strain if mechanism != first])
-    yield from _written(system, origin, _behind(rng, second, "strain", origin))
+    late = rng.randint(1, LATEST)
+    yield from _written(system, origin, SymptomSource(second, "strain", USERS, _weaker(rng), origin, late))
 
 
 def _arena(system: ServiceSystem, origin: int, site: Site) -> Arena:
@@ -76,10 +77,8 @@ def _arena(system: ServiceSystem, origin: int, site: Site) -> Arena:
     return "service late" if site.harm == "late" else "service errors"
 
 
-def _behind(rng: Random, mechanism: Mechanism, tells: Tells, origin: int) -> SymptomSource:
-    """Lines that follow from the harm at a service: later than what causes it, or weaker."""
-    rate = _harm_rate(rng) * rng.uniform(*WEAKER)
-    return SymptomSource(mechanism, tells, USERS, rate, origin, rng.randint(tells == "strain", LATEST))
+def _weaker(rng: Random) -> float:
+    return _harm_rate(rng) * rng.uniform(*WEAKER)
 
 
 def _harm_rate(rng: Random) -> float:
