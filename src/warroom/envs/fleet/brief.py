@@ -156,8 +156,9 @@ def rules(difficulty: Difficulty) -> str:
     )
     sight = (
         "Sight: the table of services counts errors as each service does itself; alerts and traces count what its "
-        "callers lose, wrong and late answers among it. Failures of a callee marked ? cost its caller nothing. Pages "
-        "list the alerts that are new or have changed since the seat's last page; `alerts` lists all."
+        "callers lose: refused, wrong (an answer of no use), late and lost (no answer came); which of these tells "
+        "nothing of the cause. Failures of a callee marked ? cost its caller nothing. Pages list the alerts that are "
+        "new or have changed since the seat's last page; `alerts` lists all."
         + (CONCEALED if difficulty.concealed else "")
     )
     return "\n".join([turns, messages, closing, sight])

@@ -143,7 +143,7 @@ class FleetEnv(Env):
 
         Args:
             service: the service whose log is searched
-            words: up to four words that a line must hold; -word leaves lines out; level:error or -level:info; trace:ID
+            words: up to four that a line must hold, level:error, -level:info, trace:ID included; -word leaves lines out
             since: from when, such as 14:20; the last quarter of an hour if left out
         """
         return self._read(self.sources.logs(service, words, since), "logs", service=service, words=words, since=since)

@@ -140,7 +140,7 @@ class BaseLogsEnv(Env):
 
         Args:
             service: a service, or all
-            words: up to four words that a line must hold; -word leaves lines out; level:error or -level:info; trace:ID
+            words: up to four that a line must hold, level:error, -level:info, trace:ID included; -word leaves lines out
             since: from when, such as 14:20; a quarter of an hour before the page if left out
         """
         self._requested_source, self._next_reply = service, self.read_logs(service, words, since)
