@@ -50,9 +50,9 @@ export function spoken(call: Call, name: "say" | "ask"): string {
 
 const BAD: readonly string[] = ["inaccuracy", "mistake", "blunder"];
 
-export const isMistake = (mark: Mark): boolean => BAD.includes(mark.grade);
+export const isMistake = (mark: Mark): boolean => BAD.includes(mark.grade) || (mark.grade === "none" && mark.why !== null);
 
-/** The next turn from here, in a direction, whose act is an inaccuracy or worse. */
+/** The next turn from here, in a direction, whose act is an inaccuracy or worse, or in which time ran out. */
 export function nextMistake(episode: Episode, from: number, direction: 1 | -1): number | null {
   const turns = (episode.truth?.marks ?? []).filter(isMistake).map((mark) => mark.turn);
   const found = direction > 0 ? turns.find((turn) => turn > from) : turns.findLast((turn) => turn < from);
