@@ -49,7 +49,7 @@ def generate(
 ) -> list[list[int]]:
     """The tokens that each row goes on with, the end token included."""
     out: list[list[int]] = [[] for _ in rows]
-    with _fitting_threads(model):
+    with fitting_threads(model):
         for chunk in _chunks([len(row.ids) + row.max_new_tokens for row in rows], _most(model)):
             for number, written in zip(chunk, _complete(model, [rows[k] for k in chunk], pad, ends), strict=True):
                 out[number] = written
@@ -66,7 +66,7 @@ def generate_on(
     """
     out: list[list[int]] = [[] for _ in rows]
     new = [row.ids[memory.length :] for row, memory in zip(rows, memories, strict=True)]
-    with _fitting_threads(reader.model):
+    with fitting_threads(reader.model):
         for chunk in _chunks([len(ids) for ids in new], MOST_NEW_TOKENS):
             chosen = [rows[k] for k in chunk]
             written, after = _go_on(reader, chosen, [memories[k] for k in chunk], [new[k] for k in chunk], ends)
@@ -103,7 +103,8 @@ def _go_on(
 
 
 @contextmanager
-def _fitting_threads(model: "PreTrainedModel") -> Iterator[None]:
+def fitting_threads(model: "PreTrainedModel") -> Iterator[None]:
+    """Compute a small model with one thread: several wait for one another, and for ever where others want the cores."""
     before = torch.get_num_threads()
     few = before > 1 and is_small(model)
     if few:
@@ -181,7 +182,7 @@ def log_likelihoods(model: "PreTrainedModel", queries: Sequence[LikelihoodQuery]
     for chunk in _chunks([len(ids) for ids in sequences], _most(model)):
         ids, mask, positions = _left_padded([sequences[k] for k in chunk], pad, model.device)
         keep = 1 + max(len(stems[k][1]) for k in chunk)
-        with _fitting_threads(model):
+        with fitting_threads(model):
             logits = model(input_ids=ids, attention_mask=mask, position_ids=positions, logits_to_keep=keep).logits
         for k, found in zip(chunk, logits.float().log_softmax(-1).cpu(), strict=True):
             number, stem = stems[k]

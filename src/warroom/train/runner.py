@@ -13,6 +13,7 @@ from warroom.core.errors import first_line
 from warroom.core.late import LateModule
 from warroom.core.signals import Interrupts, cause_of
 from warroom.policies.checkpoint import quiet, without_bars
+from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
 from warroom.reward import RewardSource
@@ -110,7 +111,7 @@ def train(
     claimed = claim_folder(folder, replace(record, policy_status=status.to_json()), resume) if is_main() else None
     for note in claimed.notes if claimed else ():
         log_line(f"note: {note}")
-    with claimed or nullcontext():
+    with claimed or nullcontext(), fitting_threads(model):
         outcome = _train(
             config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward
         )

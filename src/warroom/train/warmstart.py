@@ -19,6 +19,7 @@ from warroom.core.scenario import TIERS
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments
 from warroom.policies.checkpoint import load
+from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, write_manifest
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
@@ -151,9 +152,10 @@ def make_nano(
     tokenizer = nano_tokenizer(compact_vocab())
     model = nano_model(tokenizer, plan.shape, plan.seed)
     model.train()
-    drill(model, tokenizer, compact_vocab(), plan, on_progress)
-    imitate(model, tokenizer, plan, on_progress, env)
-    save_nano(folder, model, tokenizer, env, plan, on_progress=on_progress)
+    with fitting_threads(model):
+        drill(model, tokenizer, compact_vocab(), plan, on_progress)
+        imitate(model, tokenizer, plan, on_progress, env)
+        save_nano(folder, model, tokenizer, env, plan, on_progress=on_progress)
 
 
 def save_nano(
