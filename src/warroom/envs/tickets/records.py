@@ -127,16 +127,20 @@ def release(version: Version) -> str:
 
 
 def look_up(registers: Registers, register: str, key: str) -> list[RegisterRow]:
-    """The entries of a register that a key names; a key is an id, a tag, a name, or a site with a nickname."""
+    """The entries of a register that a key names: an id, a tag, a name, or a nickname with or without its article."""
     return [row for row in rows(registers, register) if matches(row, key)]
 
 
 def matches(row: RegisterRow, key: str) -> bool:
     """Whether one of the fields that name an entry is in the key, or is the key."""
-    wanted = key.strip().lower()
+    wanted = _bare(key)
     return any(
-        row.get(field, "").lower() == wanted for field in ("tag", "name", "id", "product", "user", "called", "released")
+        _bare(row.get(field, "")) == wanted for field in ("tag", "name", "id", "product", "user", "called", "released")
     )
+
+
+def _bare(key: str) -> str:
+    return key.strip().lower().removeprefix("the ")
 
 
 def rows(registers: Registers, register: str) -> Iterator[RegisterRow]:

@@ -78,12 +78,12 @@ ARTICLE_LABELS: Mapping[str, tuple[ArticleLabels, ...]] = {
                       ("Which case is this?", "How is it solved?", "What should I know besides?")),
     ),
     "dev": (
-        ArticleLabels("Signs", "Range", "Actions", "Extras", ("For whom?", "How?", "And?")),
+        ArticleLabels("Signs", "Range", "Actions", "Besides", ("For whom?", "How?", "And?")),
     ),
     "test": (
         ArticleLabels("Summary", "Prerequisites", "Resolution", "Additional information",
                       ("Is this the right article?", "How do I resolve it?", "Is there anything to keep in mind?")),
-        ArticleLabels("Issue", "Conditions", "Instructions", "See also",
+        ArticleLabels("Issue", "Conditions", "Instructions", "Further rules",
                       ("What is this about?", "What needs to be done?", "What else applies?")),
     ),
 }  # fmt: skip
