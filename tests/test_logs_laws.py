@@ -1,5 +1,6 @@
 """The laws of the logs at a few incidents; `recipes/logs_laws.py` goes through two thousand."""
 
+import re
 from math import log
 from statistics import stdev
 
@@ -51,6 +52,37 @@ def test_users_lose_requests_on_any_day_and_a_false_alarm_is_no_worse() -> None:
     assert not [access for access in alarms if access.is_worse]
     assert all(access.is_worse for access in crashes)
     assert max(access.lost_share for access in alarms) > min(access.lost_share for access in crashes)
+
+
+def serial_of(template: str, message: str) -> list[int]:
+    if "{serial}" not in template:
+        return []
+    before, after = template.split("{serial}")
+    before, after = (re.sub(r"\\{\w+\\}", ".+?", re.escape(part)) for part in (before, after))
+    found = re.fullmatch(f"{before}([0-9]+){after}", message)
+    assert found is not None
+    return [int(found[1])]
+
+
+def test_numbers_of_requests_never_go_back_on_a_host() -> None:
+    seen = 0
+    for number in range(3):
+        env = drawn("single_crash", "hard", number)
+        lines, minute = env.response.logs.lines, env.response.world.minute
+        for service in range(env.response.logs.counts.system.size):
+            of_hosts: dict[str, list[tuple[float, int]]] = {}
+            for back in (9, 4, 1):
+                for group in lines.groups(service):
+                    for source in lines.sources(minute - back, service, group):
+                        for one in lines.kept(source):
+                            line = lines.write(one)
+                            found = serial_of(one.stream.text, line.message)
+                            of_hosts.setdefault(line.host, []).extend([(line.second, number) for number in found])
+            for numbered in of_hosts.values():
+                numbers = [number for _, number in sorted(numbered)]
+                assert numbers == sorted(numbers)
+                seen += len(numbers)
+    assert seen > 200
 
 
 def test_latencies_wander_over_hours_and_hardly_from_one_minute_to_the_next() -> None:

@@ -1,8 +1,9 @@
 """Log lines: how many a component wrote in a minute, and the newest of those that are kept.
 
 The number of lines is an expectation. Of each kind of line the newest `KEPT` of a minute are kept, at the seconds that
-their number implies. A request that comes to harm has one trace id, one context and one second wherever it is told.
-A line is a pure function of (incident, minute, component, kind of line, place in the minute): all seats read the same.
+their number implies. A request that comes to harm has one trace id and one context wherever it is told, and a callee
+tells of it `HOP` earlier. A line is a pure function of (incident, minute, component, kind of line, place in the
+minute): all seats read the same.
 """
 
 from bisect import bisect_right
@@ -45,6 +46,12 @@ _SERVED_GROUPS = 28
 
 REVISED_EVERY = 3
 """Seconds between two revisions of what is kept: the latest one never goes back."""
+SERIALS_A_SECOND = 2_000
+"""Numbers that a host gives out to requests and the like: two lines of it hardly ever have the same."""
+HOP = 0.001
+"""Seconds between what a service writes of a request and what its caller does, who waits for it."""
+PART_EVERY = 20
+"""Seconds between two files, terms or batches of a host."""
 
 
 def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
@@ -253,7 +260,7 @@ class LogLines:
         minute, service, group, part, kind, requests, told, cells, first_told = source
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(ALL_TOLD, int(requests + block[-1] / 256))
-        spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1), 0
+        spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1) - HOP * self._depths[service], 0
         first = 256 * group.streams[0].share
         factor = _SPREAD if group.story is not None else 1
         for index in range(number):
@@ -263,7 +270,7 @@ class LogLines:
             yield KeptLine(
                 source,
                 index,
-                end - spread * (index + (256 * a + b) / 65536),
+                max(60.0 * minute, end - spread * (index + (256 * a + b) / 65536)),
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
@@ -314,7 +321,7 @@ class LogLines:
         figures = {
             "ms": max(1, round(self._took(line, draw[0]))), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9,
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
-        }  # fmt: skip
+        } | self._numbered(line)  # fmt: skip
         if group.story is not None and group.role != "notice":
             figures |= self._of_outage(line, figures["ms"], draw)
         context, trace = self.context(line), "-"
@@ -322,6 +329,18 @@ class LogLines:
             trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.rank))
         host = source.cells.hosts[line.host]
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
+
+    def _numbered(self, line: KeptLine) -> dict[str, int]:
+        """Figures of a host that never go back."""
+        service = line.source.service
+        known = service, -1 - line.host
+        if known not in self._settings:
+            self._settings[known] = hash_bytes(4, service, "numbered", self.key.hex(), line.host)
+        first, passed = self._settings[known], line.second - 60 * self.world.first
+        return {
+            "serial": 10_000 + int.from_bytes(first[:3]) % 900_000 + int(SERIALS_A_SECOND * passed),
+            "part": 100 + int.from_bytes(first[2:]) % 9_000 + int(passed) // PART_EVERY,
+        }
 
     def _took(self, line: KeptLine, draw: int) -> float:
         """Milliseconds that the request of a line took, or a call of it: no longer than the request, wherever told."""
@@ -356,6 +375,14 @@ class LogLines:
     def _patience_below(self) -> list[float]:
         """Milliseconds by service after which somebody gives up on a request of it, or on one that it makes for it."""
         return self._no_less_than_below(list(self.counts.patience))
+
+    @cached_property
+    def _depths(self) -> list[int]:
+        """Calls between the first service and each service, at most."""
+        found = [0] * self.system.size
+        for caller, callee in self.system.links:
+            found[callee] = max(found[callee], found[caller] + 1)
+        return found
 
     def _no_less_than_below(self, found: list[float]) -> list[float]:
         for caller, callee in reversed(self.system.links):

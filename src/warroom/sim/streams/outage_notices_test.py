@@ -12,7 +12,7 @@ TEST_OPENINGS: Openings = {
     ("build", "cache"): ("I shard process is {object} now", "I {object} joined the ring, slots taken over",
                          "I node upgraded to {object}"),
     ("build", "queue"): ("I broker node back with {object}", "I {object} leads its partitions again",
-                         "I term {seq} began under {object}"),
+                         "I term {part} began under {object}"),
     ("session", ""): ("I [session {object}] login ok", "I [session {object}] first statement of a transaction",
                       "I [session {object}] attached from the job host"),
     ("prefix", ""): ("I memo {object} rebuilt from its source", "I {object} primed, {n} k entries",

@@ -31,12 +31,12 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W child process {seq} died while executing a command",
         "E crash in I/O thread {n}, its clients were reassigned",
         "W node {n} restarted by its watchdog during a read",
-        "E primary process aborted, failover to epoch {seq}",
+        "E primary process aborted, failover to epoch {part}",
     ),
     ("crash", "queue"): (
         "W broker process {seq} went down during an append",
         "E log appender thread {n} died, partition reassigned",
-        "W partition leader crashed, leader epoch {seq} ends",
+        "W partition leader crashed, leader epoch {part} ends",
         "E network thread {n} of the broker exited on an exception",
     ),
     ("bad_release", ""): (
@@ -52,7 +52,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E image {object} strips a header that the application requires",
         "W rewrite rule new in {object} produced an empty path",
         "E image {object} rejects a cipher that was accepted before",
-        "W image {object} miscounts the content length of request {seq}",
+        "W image {object} miscounts the content length of request {serial}",
     ),
     ("bad_release", "db"): (
         "W migration {object} renamed a column that the statement uses",
@@ -70,7 +70,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W image {object} enforces a schema that producer {seq} does not send",
         "E record format of {object} is unreadable for consumers of version {n}",
         "W routing table rebuilt by {object} lacks a binding",
-        "E deduplication in {object} takes record {seq} for a duplicate",
+        "E deduplication in {object} takes record {serial} for a duplicate",
     ),
     ("saturation", ""): (
         "W all {size} worker threads busy, task rejected by the executor",
@@ -83,7 +83,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
     ("saturation", "gateway"): (
         "W worker_connections of {size} in use, traffic still rising",
         "E accept queue overflow on the public listener, {few} connections dropped",
-        "W all worker processes at {high} % cpu, request {seq} queued",
+        "W all worker processes at {high} % cpu, request {serial} queued",
         "E traffic above the rated capacity, load shedding active",
         "W event loop saturated, {many} sockets ready",
     ),
@@ -121,10 +121,10 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W purge request for {object} timed out on this node",
     ),
     ("stale_cache", "db"): (
-        "W materialized view {object} not refreshed since write {seq}",
+        "W materialized view {object} not refreshed since write {serial}",
         "E result cache {object} missed an invalidation message",
         "W dictionary {object} maps a reused code to the old name",
-        "E snapshot behind {object} predates transaction {seq}",
+        "E snapshot behind {object} predates transaction {serial}",
     ),
     ("stale_cache", "cache"): (
         "W replica holds {object}:{n} from before the last write",
@@ -133,9 +133,9 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E write to {object}:{n} overtaken by an older one",
     ),
     ("locks", "db"): (
-        "W session {object} holds an exclusive row lock, transaction {seq} waits",
+        "W session {object} holds an exclusive row lock, transaction {serial} waits",
         "E lock wait behind session {object}, {ms} ms so far",
-        "W deadlock check: transaction {seq} blocked by session {object}",
+        "W deadlock check: transaction {serial} blocked by session {object}",
         "E relation lock requested while session {object} is idle in transaction",
         "W session {object} keeps tuple {seq} locked, update waits",
         "E lock queue of {few} behind session {object}",
@@ -269,13 +269,13 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
     ("provider", ""): (
         "W payment partner responded 503 on its live endpoint",
         "E external provider closed the connection after {ms} ms",
-        "W sms partner rejected batch {seq}, partner code {n}",
+        "W sms partner rejected batch {part}, partner code {n}",
         "E tax service of the provider sent an empty body for {seq}",
         "W geocoding provider unavailable, address {seq} open",
         "E identity provider outside returned 502 for session {seq}",
-        "W card network of the partner down, authorization {seq} pending",
+        "W card network of the partner down, authorization {serial} pending",
         "E exchange rate supplier sent a malformed table, rule {seq}",
-        "W shipping partner throttles our account, quote {seq}",
+        "W shipping partner throttles our account, quote {serial}",
         "E webhook {seq} of the partner missing",
     ),
     ("credential_stuffing", ""): (

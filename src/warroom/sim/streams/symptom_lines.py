@@ -69,7 +69,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "contention": Wordings(
             _lines(
-                "W processor time stolen by another tenant of the machine, sequence {seq}",
+                "W processor time stolen by another tenant of the machine, sequence {serial}",
                 "E cpu quota of the machine is used up by neighbours, threads are not run",
                 "W a neighbour on this machine holds all cores, ours are taken away",
                 "E machine oversubscribed: our share of the processors is gone",
@@ -87,7 +87,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "W demand is above the rated capacity, load shedding is on",
                 "E admission closed: arrivals exceed what the workers can take",
                 "W surge of requests from users, workers at their limit",
-                "E overload: request {seq} shed, no worker is free",
+                "E overload: request {serial} shed, no worker is free",
             ),
             _lines(
                 "W request stood in the accept queue for {ms} ms",
@@ -100,7 +100,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "E most arrivals are repeats of requests that had failed, attempt {n}",
                 "W clients repeat faster than we can answer, repeats crowd out first attempts",
                 "E retry budget of all clients spent, and they go on repeating",
-                "W request {seq} is here again, unchanged, and not for the first time",
+                "W request {serial} is here again, unchanged, and not for the first time",
                 "E flood of resent statements, the same keys again and again",
             ),
             _lines(
@@ -181,7 +181,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "transient": Wordings(
             _lines(
-                "W leader lost, election {seq} under way",
+                "W leader lost, election {part} under way",
                 "E primary stepped down, failover to the standby has begun",
                 "W node leaves for planned maintenance, its work moves over",
                 "E short break while virtual machine {seq} migrates",
@@ -337,7 +337,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "transient": Wordings(
             _lines(
-                "W [raft] term {seq} starts, nobody leads yet",
+                "W [raft] term {part} starts, nobody leads yet",
                 "E [ha] active member stepped back, deputy elected",
                 "W [ha] host enters a service window, tenants being moved",
                 "E [vm] live move {seq}: frozen for an instant",

@@ -18,10 +18,11 @@ REQUEST_ROLES: frozenset[GroupRole] = frozenset(
 )
 """Lines that belong to one request, and carry its context."""
 CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})
-FIGURES = ("ms", "kb", "n", "pct", "seq", "high", "few", "many", "size", "ident")
+FIGURES = ("ms", "kb", "n", "pct", "seq", "serial", "part", "high", "few", "many", "size", "ident")
 """Slots of figures. Of each line: milliseconds that the request took, kilobytes, a count from one, a percentage above a
-hundred, a running number, a percentage just below a hundred, a count from two, a large count. The same in all lines of
-one kind: a size that is set, an id."""
+hundred, an arbitrary number, numbers of a host that rise from line to line (of requests) and from time to time (of
+files, terms and the like), a percentage just below a hundred, a count from two, a large count. The same in all lines
+of one kind: a size that is set, an id."""
 
 
 class Template(NamedTuple):
