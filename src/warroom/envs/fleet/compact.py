@@ -21,13 +21,8 @@ from warroom.envs.compact import (
     grade_word,
     line_words,
 )
-from warroom.envs.fleet.compact_standing import (
-    TeamStanding,
-    uncounted,
-    unread_charters,
-    unread_diffs,
-    what_is_left_out,
-)
+from warroom.envs.fleet.compact_open import missing_for, uncounted, unread_charters, unread_diffs, unread_pages
+from warroom.envs.fleet.compact_standing import TeamStanding, what_is_left_out
 from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
 from warroom.envs.fleet.compact_words import (
     AGENT,
@@ -195,9 +190,8 @@ class FleetCompactRenderer(LineRenderer):
 
     def _places(self) -> list[str]:
         """Services in trouble: where others say it is, then where alerts seem to have their source, then the others."""
-        said = [m["place"] for message in reversed(self.known.chat) for m in SAID.finditer(message.text)]
-        found = [*said, self.known.victim(), self.known.first_victim, *[a.service for a in self.known.alerts.values()]]
-        return list(dict.fromkeys([place for place in found if place in self.slot]))
+        alarmed = [alert.service for alert in self.known.alerts.values() if alert.service in self.slot]
+        return list(dict.fromkeys([*self._troubled(), *alarmed]))
 
     def _dossier(self, candidate: SuspectChange, place: str, believed: Conclusion) -> list[str]:
         slot = self.changes.of(f"CHG-{candidate.id}")
@@ -215,21 +209,45 @@ class FleetCompactRenderer(LineRenderer):
         return [word for word in [*about, *words] if word]
 
     def _open(self) -> list[str]:
-        """What the seat could read next and nobody has yet, the likeliest to tell first: diffs, charters, searches."""
-        words: list[str | None] = []
-        if self.brief.seat == "developer":
-            words = [self.changes.of(name) for name in unread_diffs(self.known, self._candidates())]
-        elif self.brief.seat == "oversight":
-            words = [self.agents.of(name) for name in unread_charters(self.known, self._candidates())]
-        elif self.brief.seat == "sre":
-            services = dict.fromkeys([service for service, _ in self.known.logs])
-            words = [
-                f"{self.slot[service]} {mechanism}"
-                for service in services
-                for mechanism in uncounted(self.known, service, self._symptoms(service))
-            ]
-        first = list(dict.fromkeys([word for word in words if word]))[:OPEN]
+        """What the seat could read next and nobody has yet, the likeliest to tell first: papers of a cause that is
+        settled, services in trouble, then diffs, charters and searches; the bare slot of a diff or a charter."""
+        seat, troubled = self.brief.seat, self._troubled()
+        believed = [self._conclude(place) for place in troubled]
+        causes = [each.cause for each in believed if each.settled and each.cause is not None]
+        calls = [call for cause in causes for call in missing_for(self.known, seat, cause)]
+        calls += unread_pages(self.known, seat, troubled)
+        words = [" ".join(self._named(call)) for call in calls]
+        if seat == "oversight":
+            asked = [call for cause in causes for call in missing_for(self.known, "manager", cause)]
+            words = [*words, *[" ".join(["ask", *self._named(call)]) for call in asked]]
+        first = list(dict.fromkeys([*words, *self._unread()]))[:OPEN]
         return ["open", *first] if first else []
+
+    def _unread(self) -> list[str]:
+        """Diffs, charters and searches that nobody has read."""
+        if self.brief.seat == "developer":
+            return [word for name in unread_diffs(self.known, self._candidates()) if (word := self.changes.of(name))]
+        if self.brief.seat == "oversight":
+            return [word for name in unread_charters(self.known, self._candidates()) if (word := self.agents.of(name))]
+        if self.brief.seat != "sre":
+            return []
+        services = dict.fromkeys([service for service, _ in self.known.logs])
+        unsearched = [
+            place for place in self._troubled() if place not in services and not self._conclude(place).settled
+        ]
+        return [f"logs {self.slot[place]} all" for place in unsearched] + [
+            f"{self.slot[service]} {mechanism}"
+            for service in services
+            for mechanism in uncounted(self.known, service, self._symptoms(service))
+        ]
+
+    def _troubled(self) -> list[str]:
+        """Services that are the source of the trouble: where others say it is, and where alerts have theirs."""
+        found = [*self._said_places(), self.known.victim(), self.known.first_victim]
+        return list(dict.fromkeys([place for place in found if place in self.slot]))
+
+    def _said_places(self) -> list[str]:
+        return [m["place"] for message in reversed(self.known.chat) for m in SAID.finditer(message.text) if m["place"]]
 
     def _candidates(self) -> list[SuspectChange]:
         """Changes that may have to do with the trouble: the likeliest of each place first, place by place."""

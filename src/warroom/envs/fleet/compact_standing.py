@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from warroom.envs.fleet.compact_words import ERRORS, LEFT, fares
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.expert_seat import USERS_WELL
-from warroom.envs.fleet.policies.inference import NEGLIGIBLE, SuspectChange
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ApprovalFacts, CharterFacts, ReadingFacts
-from warroom.sim.families import AGENTS
-from warroom.sim.log_search import parse_query
 from warroom.sim.overview import OverviewRow
 
 UNDONE = "done "
@@ -79,22 +76,3 @@ def what_is_left_out(facts: ReadingFacts) -> Iterator[str]:
             yield from ("refers", facts.related_limit.other)
         if facts.named_hours is not None:
             yield from ("refers", "calendar")
-
-
-def unread_diffs(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
-    """Changes whose diffs nobody has read: those that can have done it first."""
-    found = [c for c in candidates if c.effect is None and c.id not in known.contents]
-    return [f"CHG-{c.id}" for c in sorted(found, key=lambda candidate: candidate.weight <= NEGLIGIBLE)]
-
-
-def unread_charters(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
-    """Agents that signed one of these changes, and whose charters nobody has read."""
-    signers = [c.row.signer for c in candidates if c.row is not None]
-    return [name for name in signers if name in AGENTS and name not in known.charter_facts]
-
-
-def uncounted(known: Knowledge, service: str, symptoms: Mapping[str, str]) -> list[str]:
-    """Failing resources of which lines of a service tell, and whose lines nobody has counted; `symptoms` are the words
-    that find such lines."""
-    counted = {query.words for where, query in known.logs if where == service}
-    return [mechanism for mechanism, words in symptoms.items() if parse_query(words).words not in counted]

@@ -1,0 +1,58 @@
+"""What a seat could read next and nobody has, the likeliest to tell first: it follows from the absence of readings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from warroom.core.types import ToolCall
+from warroom.envs.fleet.policies.inference import NEGLIGIBLE, SuspectChange, missing_papers
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.sim.families import AGENTS
+from warroom.sim.log_search import parse_query
+
+SEAT_PAPERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "oversight": {"charter": ("agent",), "series": ("service", "since")},
+    "manager": {"approvals": ("service", "words"), "calendar": ()},
+}
+"""Which papers of a cause a seat reads, and their arguments."""
+
+
+def unread_pages(known: Knowledge, seat: str, places: Iterable[str]) -> Iterator[ToolCall]:
+    """Readings of services in trouble, and of the caches in front of them, that only this seat can take."""
+    for victim in places:
+        if seat == "sre" and known.is_unclear_below(victim) and victim not in known.traces:
+            yield ToolCall("traces", {"service": victim})
+        for place in [victim, *sorted(known.places(victim) - {victim})]:
+            if seat == "sre" and place not in known.metrics:
+                yield ToolCall("metrics", {"service": place})
+            elif seat == "oversight" and place not in known.records:
+                yield ToolCall("record", {"subject": place})
+            elif seat == "developer" and place not in known.running:
+                yield ToolCall("running", {"service": place})
+            elif seat == "manager" and place not in known.approvals:
+                yield ToolCall("approvals", {"service": place})
+
+
+def missing_for(known: Knowledge, seat: str, cause: SuspectChange) -> Iterator[ToolCall]:
+    """Papers, and the series of its statement, without which a cause cannot be judged, as far as the seat reads them
+    itself."""
+    for missing in missing_papers(known, cause):
+        if missing.tool in SEAT_PAPERS.get(seat, {}):
+            yield ToolCall(missing.tool, dict(zip(SEAT_PAPERS[seat][missing.tool], missing.arguments, strict=False)))
+
+
+def unread_diffs(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
+    """Changes whose diffs nobody has read: those that can have done it first."""
+    found = [c for c in candidates if c.effect is None and c.id not in known.contents]
+    return [f"CHG-{c.id}" for c in sorted(found, key=lambda candidate: candidate.weight <= NEGLIGIBLE)]
+
+
+def unread_charters(known: Knowledge, candidates: Sequence[SuspectChange]) -> list[str]:
+    """Agents that signed one of these changes, and whose charters nobody has read."""
+    signers = [c.row.signer for c in candidates if c.row is not None]
+    return [name for name in signers if name in AGENTS and name not in known.charter_facts]
+
+
+def uncounted(known: Knowledge, service: str, symptoms: Mapping[str, str]) -> list[str]:
+    """Failing resources of which lines of a service tell, and whose lines nobody has counted; `symptoms` are the words
+    that find such lines."""
+    counted = {query.words for where, query in known.logs if where == service}
+    return [mechanism for mechanism, words in symptoms.items() if parse_query(words).words not in counted]
