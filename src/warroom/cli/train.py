@@ -23,7 +23,7 @@ from warroom.envs import environments
 from warroom.policies import policy_set
 from warroom.policies.manifest import warm_start_of
 from warroom.runs import RECORD
-from warroom.train.config import KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
+from warroom.train.config import DAGGER, KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check, check_teammates
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
@@ -129,6 +129,8 @@ def configuration(params: Mapping[str, object]) -> TrainConfig:
     _check_start(str(values.get("model", "")), start, "server" in typed)
     if values.get("model") == "nano":
         values["model"] = STARTS[start.start]
+    if start.only_warm_start and values.get("leave_out"):
+        values.setdefault("method", DAGGER)  # it is made for a method that leaves the same out
     env_names = {name for kind in ENV_KINDS for name in kind.declared()} - {"rogue_multiplier"}
     own = {name: typed[name] for name in env_names if name in typed}
     episodes: int | None = typed.get("episodes")
