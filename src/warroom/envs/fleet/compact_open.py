@@ -15,20 +15,25 @@ SEAT_PAPERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Which papers of a cause a seat reads, and their arguments."""
 
 
+SEAT_PAGES: Mapping[str, tuple[str, str]] = {
+    "sre": ("metrics", "service"),
+    "oversight": ("record", "subject"),
+    "developer": ("running", "service"),
+    "manager": ("approvals", "service"),
+}
+"""What only this seat can read of a service, and the argument that names it."""
+
+
 def unread_pages(known: Knowledge, seat: str, places: Iterable[str]) -> Iterator[ToolCall]:
-    """Readings of services in trouble, and of the caches in front of them, that only this seat can take."""
+    """Readings of services in trouble, and of the caches in front of them, that nobody has passed on."""
+    tool, argument = SEAT_PAGES[seat]
+    read = {"metrics": known.metrics, "record": known.records, "running": known.running, "approvals": known.approvals}
     for victim in places:
         if seat == "sre" and known.is_unclear_below(victim) and victim not in known.traces:
             yield ToolCall("traces", {"service": victim})
         for place in [victim, *sorted(known.places(victim) - {victim})]:
-            if seat == "sre" and place not in known.metrics:
-                yield ToolCall("metrics", {"service": place})
-            elif seat == "oversight" and place not in known.records:
-                yield ToolCall("record", {"subject": place})
-            elif seat == "developer" and place not in known.running:
-                yield ToolCall("running", {"service": place})
-            elif seat == "manager" and place not in known.approvals:
-                yield ToolCall("approvals", {"service": place})
+            if place not in read[tool]:
+                yield ToolCall(tool, {argument: place})
 
 
 def missing_for(known: Knowledge, seat: str, cause: SuspectChange) -> Iterator[ToolCall]:
