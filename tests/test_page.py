@@ -135,6 +135,23 @@ def test_a_tile_opens_its_episode_which_is_stepped_scrubbed_reloaded_and_gone_ba
 
 
 @pytest.mark.slow
+def test_a_service_of_the_graph_leads_to_the_turns_about_it_one_after_the_other(page: "Page", server: Server) -> None:
+    row = next(row for row in server.run.index().rows if row.policy == "expert")
+    visit(page, server, f"episode/{row.id}")
+    page.locator(".node[role=button]").first.wait_for()
+    read = page.locator(".turn section code").first.inner_text()
+    service = read.partition("(")[2].removesuffix(")").partition(",")[0]
+    page.locator(".node[role=button]").filter(has=page.locator("title", has_text=service + " (")).focus()
+    turns = []
+    for _ in range(2):
+        before = page.url
+        page.keyboard.press("Enter")
+        page.wait_for_function("before => location.href !== before", arg=before)
+        turns.append(int(page.url.rsplit("/", 1)[1].split("?")[0]))
+    assert turns[0] != turns[1]
+
+
+@pytest.mark.slow
 def test_the_truth_stays_hidden_until_it_is_asked_for(page: "Page", server: Server) -> None:
     row = server.run.index().rows[0]
     visit(page, server, f"episode/{row.id}")

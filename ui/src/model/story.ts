@@ -59,6 +59,13 @@ export function nextMistake(episode: Episode, from: number, direction: 1 | -1): 
   return found ?? null;
 }
 
+/** The next turn after this one, from the start again after the last, in which a service is read, repaired or spoken of. */
+export function nextAbout(episode: Episode, service: string, after: number): number | null {
+  const name = new RegExp(`(^|[^\\w-])${service}([^\\w-]|$)`);
+  const turns = episode.turns.filter((turn) => turn.calls.some((call) => Object.values(call.arguments).some((value) => name.test(valueText(value)))));
+  return (turns.find((turn) => turn.n > after) ?? turns[0])?.n ?? null;
+}
+
 export interface Gap {
   readonly fact: Fact;
   /** The others who knew it by then, in order of learning. */

@@ -158,7 +158,7 @@ function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): 
   const picture = !story.episode.world && scene?.nodes.length
     ? <SceneGraph scene={scene} />
     : story.incident.article === null
-    ? <EpisodeGraph story={story} turn={turn} truth={truth} wide={!phone.value} />
+    ? <EpisodeGraph story={story} turn={turn} truth={truth} wide={!phone.value} go={go} />
     : <article class="ticket"><h2>Ticket</h2><pre tabIndex={0}>{story.incident.article}</pre></article>;
   const picturePane = <section class="pane picture" aria-label={story.incident.article === null ? "Services" : "Ticket"} tabIndex={0}>{picture}</section>;
   const locked = (what: string, body: JSX.Element | null): JSX.Element =>

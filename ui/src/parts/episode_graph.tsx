@@ -1,8 +1,9 @@
 // The graph of an episode in the minute of the cursor: traffic, errors, and who changed what.
 import type { JSX } from "preact";
 import type { Change, Culprit } from "../contract";
-import { landedBy, labelOf, placeOf, vitalsOf, type Story } from "../model/story";
+import { landedBy, labelOf, nextAbout, placeOf, vitalsOf, type Story } from "../model/story";
 import { moment, percent, words } from "../model/text";
+import { notify } from "../state/store";
 import { Graph, type Actor, type GraphEdge, type GraphNode } from "./graph";
 
 const MOST_ACTORS = 12;
@@ -12,9 +13,10 @@ interface EpisodeGraphProps {
   readonly turn: number;
   readonly truth: boolean;
   readonly wide: boolean;
+  readonly go?: (turn: number) => void;
 }
 
-export function EpisodeGraph({ story, turn, truth, wide }: EpisodeGraphProps): JSX.Element {
+export function EpisodeGraph({ story, turn, truth, wide, go }: EpisodeGraphProps): JSX.Element {
   const at = placeOf(story.episode, turn);
   const landed = landedBy(story.episode.world, at);
   const actors = wide ? actorsOf(story, landed, truth) : [];
@@ -24,8 +26,15 @@ export function EpisodeGraph({ story, turn, truth, wide }: EpisodeGraphProps): J
       nodes={nodesOf(story, at, landed, truth)}
       edges={edgesOf(story, at)}
       actors={actors}
+      {...(go && { pick: (service: string) => toNextAbout(story, service, turn, go) })}
     />
   );
+}
+
+function toNextAbout(story: Story, service: string, turn: number, go: (turn: number) => void): void {
+  const next = nextAbout(story.episode, service, turn);
+  if (next === null) notify(`Nobody read, repaired or spoke of ${service}.`);
+  else go(next);
 }
 
 function nodesOf({ incident, episode }: Story, at: number, landed: readonly Change[], truth: boolean): GraphNode[] {

@@ -37,6 +37,8 @@ interface GraphProps {
   readonly edges: readonly GraphEdge[];
   readonly actors?: readonly Actor[];
   readonly label: string;
+  /** What a click on a service does; none, and boxes are a picture. */
+  readonly pick?: (service: string) => void;
 }
 
 const SIZES = { width: 146, height: 48, gap: 20, bend: 10 };
@@ -46,13 +48,13 @@ const KINDS: Readonly<Record<string, string>> = { gateway: "→", db: "⛁", dat
 
 const HEALTH: Readonly<Record<Health, string>> = { healthy: "●", degraded: "▲", critical: "■", unknown: "○" };
 
-export function Graph({ nodes, edges, actors = [], label }: GraphProps): JSX.Element {
+export function Graph({ nodes, edges, actors = [], label, pick }: GraphProps): JSX.Element {
   const shape = edges.map((e) => `${e.source}>${e.target}`).join() + nodes.map((n) => n.name).join();
   const drawing = useMemo(() => drawGraph(nodes.map((n) => n.name), edges, SIZES), [shape]);
   const width = drawing.width + (actors.length ? PILL.away + PILL.width + 8 : 0);
   const height = Math.max(drawing.height, actors.length * (PILL.height + PILL.gap) + 30);
   return (
-    <svg class="graph" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={`${label}. ${summary(nodes)}`} preserveAspectRatio="xMidYMid meet">
+    <svg class="graph" viewBox={`0 0 ${width} ${height}`} role={pick ? "group" : "img"} aria-label={`${label}. ${summary(nodes)}`} preserveAspectRatio="xMidYMid meet">
       <defs>
         <marker id="arrow" viewBox="0 0 6 6" refX="5.5" refY="3" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
           <path d="M0 0L6 3L0 6z" class="arrow" />
@@ -60,7 +62,7 @@ export function Graph({ nodes, edges, actors = [], label }: GraphProps): JSX.Ele
       </defs>
       {drawing.routes.map((route) => <EdgeLine key={`${route.edge.source}>${route.edge.target}`} route={route} edges={edges} />)}
       {actors.map((actor, i) => <ActorTie key={actor.name} actor={actor} row={i} drawing={drawing} />)}
-      {drawing.boxes.map((box) => <NodeBox key={box.name} box={box} node={nodes.find((n) => n.name === box.name)} />)}
+      {drawing.boxes.map((box) => <NodeBox key={box.name} box={box} node={nodes.find((n) => n.name === box.name)} pick={pick} />)}
       {actors.length > 0 && <text x={drawing.width + PILL.away} y={16} class="hint">Who changed what last</text>}
       {actors.map((actor, i) => <ActorPill key={actor.name} actor={actor} row={i} left={drawing.width + PILL.away} />)}
     </svg>
@@ -80,11 +82,23 @@ function EdgeLine({ route, edges }: { route: Route; edges: readonly GraphEdge[] 
   );
 }
 
-function NodeBox({ box, node }: { box: Box; node: GraphNode | undefined }): JSX.Element | null {
+interface NodeBoxProps {
+  readonly box: Box;
+  readonly node: GraphNode | undefined;
+  readonly pick: ((service: string) => void) | undefined;
+}
+
+function NodeBox({ box, node, pick }: NodeBoxProps): JSX.Element | null {
   if (!node) return null;
+  const button = pick && {
+    role: "button" as const,
+    tabindex: 0,
+    onClick: () => pick(node.name),
+    onKeyDown: (event: KeyboardEvent) => { if (event.key === "Enter") pick(node.name); },
+  };
   return (
-    <g class={`node ${node.health}`} transform={`translate(${box.x} ${box.y})`}>
-      <title>{`${node.name} (${words(node.kind)}): ${node.health}. ${node.first} ${node.second}`}</title>
+    <g class={`node ${node.health}`} transform={`translate(${box.x} ${box.y})`} {...button}>
+      <title>{`${node.name} (${words(node.kind)}): ${node.health}. ${node.first} ${node.second}${pick ? ". Click: the next turn about it" : ""}`}</title>
       <rect width={box.width} height={box.height} rx={7} class="box" />
       <rect width={4} height={box.height - 12} x={5} y={6} rx={2} class="bar" />
       <text x={15} y={19} class="name">{shortened(node.name, 15)}</text>
