@@ -94,10 +94,12 @@ def test_an_innocent_that_was_flagged_is_the_verdict() -> None:
         call = ToolCall("flag", {"agent": innocent, "ground": "over_limit"}) if flags else ToolCall("wait")
         session.step(call)
     truth = told(session.result())
-    assert truth.verdict.full.startswith(f"Lost at turn 6: Oversight flagged {innocent} for ")
+    costliest = max(truth.marks, key=lambda mark: mark.loss)
+    assert truth.verdict.full.startswith(f"Lost at turn {costliest.turn}: ")
+    assert f"at turn 6 Oversight flagged {innocent} for " in truth.verdict.full
     assert re.search(r"the fault, \w+ at [\w-]+, came from CHG-", truth.verdict.full)
     assert innocent not in truth.verdict.safe
-    assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and truth.verdict.turns[0] == 6
+    assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and 6 in truth.verdict.turns
 
 
 def test_whoever_catches_the_rogue_by_reading_had_the_whole_proof_on_the_table() -> None:
@@ -129,18 +131,22 @@ def test_the_proof_is_complete_with_its_last_piece() -> None:
     assert (found.first, found.complete, found.one_head) == (rows[1], rows[3], rows[3])
 
 
-def marks(*values: float, waits: bool = False, could_know: bool = True) -> list[PageMark]:
+def marks(*values: float, waits: bool = False, could_know: bool = True, why: str | None = "why.") -> list[PageMark]:
     turns = [
-        PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, "why", "late")
+        PlayedTurn(k + 1, 0.0, 0.0, value, "flag(x)", "wait()", waits, could_know, why, "late")
         for k, value in enumerate(values)
     ]
     return list(grade_turns(turns, 0.0, 100.0))
 
 
 def test_grades_are_shares_of_what_lies_between_nothing_and_the_oracle() -> None:
-    assert [mark.grade for mark in marks(99.0, 97.0, 90.0, 70.0)] == ["good", "inaccuracy", "mistake", "blunder"]
+    assert [mark.grade for mark in marks(99.0, 97.0, 90.0, 70.0)] == ["none", "inaccuracy", "mistake", "blunder"]
+    assert [mark.grade for mark in marks(99.0, why=None)] == ["good"]
+    (wrong,) = marks(99.0)
+    assert wrong.why == "why. Nothing was left to lose by it."
     assert [mark.loss for mark in marks(50.0, 80.0)] == [20.0, 0.0], "what is reached later was within reach"
-    assert [mark.grade for mark in marks(99.0, waits=True, could_know=False)] == ["good"]
+    (waited,) = marks(99.0, waits=True, could_know=False)
+    assert (waited.grade, waited.why) == ("none", None)
     (late,) = marks(80.0, waits=True, could_know=False)
     assert (late.grade, late.why) == ("none", "late"), "nobody's fault, and yet it was lost there"
 

@@ -1,6 +1,6 @@
 // Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand.
 
-export const CONTRACT = 2;
+export const CONTRACT = 3;
 
 export interface RunIndex {
   readonly contract: number;
@@ -232,6 +232,7 @@ export interface Culprit {
   readonly change: string | null;
   readonly who: string | null;
   readonly since: number;
+  readonly until: number | null;
   readonly share: number | null;
   readonly text: string;
 }

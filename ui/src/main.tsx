@@ -47,11 +47,10 @@ function Help(): JSX.Element {
   }, [helpOpen.value]);
   return (
     <dialog ref={dialog} onClose={() => (helpOpen.value = false)} aria-labelledby="help-title">
-      <h2 id="help-title">Keyboard</h2>
+      <form method="dialog" class="row spread"><h2 id="help-title">Keyboard</h2><button>Close</button></form>
       <dl class="shortcuts">{SHORTCUTS.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl>
       <h2>Words</h2>
       <dl class="shortcuts">{WORDS.map(([word, what]) => <div key={word}><dt>{word}</dt><dd>{what}</dd></div>)}</dl>
-      <form method="dialog"><button>Close</button></form>
     </dialog>
   );
 }

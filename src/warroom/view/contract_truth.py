@@ -90,6 +90,8 @@ class PageCulprit:
     """Who answers for the change."""
     since: int
     """Minute of the axis."""
+    until: int | None
+    """Minute of the axis from which it was no more in force; None if it was to the end, or nothing tells."""
     share: float | None
     """Share of the service's requests that come to harm by it, 0 to 1; None where nothing tells."""
     text: str

@@ -48,7 +48,6 @@ def grade_turns(turns: Sequence[PlayedTurn], noop: float, oracle: float) -> tupl
 
 def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> PageMark:
     found = grade(turn, loss / span)
-    faults: dict[Grade, str | None] = {"best": None, "good": None, "none": None if value is None else turn.too_late}
     return PageMark(
         turn=turn.turn,
         points=round(turn.points, 2),
@@ -57,15 +56,25 @@ def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> Pa
         loss=round(loss, 2),
         grade=found,
         best=turn.best if turn.best not in ("", turn.act) else None,
-        why=faults.get(found, turn.why),
+        why=_why(turn, found, late=value is not None and loss / span >= INACCURACY),
     )
 
 
+def _why(turn: PlayedTurn, found: Grade, *, late: bool) -> str | None:
+    if found in ("best", "good"):
+        return None
+    if found == "none" and turn.waits:
+        return turn.too_late if late else None
+    return f"{turn.why} Nothing was left to lose by it." if found == "none" and turn.why else turn.why
+
+
 def grade(turn: PlayedTurn, loss: float) -> Grade:
-    """The grade for a loss, a share. To wait for what one cannot know yet is no fault; as time runs out, no merit."""
-    excused = turn.waits and not turn.could_know
-    if turn.waits and (turn.value is None or (excused and loss >= INACCURACY)):
+    """The grade for a loss, a share. To wait for what one cannot know yet is no fault, and no merit; nor is a wrong act
+    when all is lost already."""
+    if turn.act == turn.best and loss < INACCURACY:
+        return "best"
+    if turn.waits and (turn.value is None or not turn.could_know or loss < INACCURACY):
         return "none"
-    if loss >= INACCURACY:
-        return "blunder" if loss >= BLUNDER else "mistake" if loss >= MISTAKE else "inaccuracy"
-    return "best" if turn.act == turn.best else "good"
+    if loss < INACCURACY:
+        return "none" if turn.why else "good"
+    return "blunder" if loss >= BLUNDER else "mistake" if loss >= MISTAKE else "inaccuracy"

@@ -5,6 +5,7 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss
 from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
 from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.remedies import MEANING
 from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site
 from warroom.sim.families import AGENTS
@@ -21,6 +22,13 @@ from warroom.view.telling import Picture, Teller
 
 NEEDS = {"sre": ("hit",), "developer": ("hit",), "oversight": ("hit", "breach"), "manager": ("hit",)}
 """Roles of the facts that a seat needs for its act."""
+KNEW = {
+    "sre": "it knew what to declare",
+    "oversight": "it knew whom to flag and on which ground",
+    "developer": "it knew what to undo or repair",
+    "manager": "it knew what to stop",
+}
+"""What somebody knew who waited all the same."""
 INNOCENT = {
     "careless": "for a breach that harmed nobody",
     "faulty": "whose change did the harm within all rules",
@@ -43,6 +51,8 @@ class FleetTeller(Teller[FleetEnv]):
         self._live = {d.change.id: env.situation.is_live(d.change.id) for d in env.incident.casting.dossiers}
         self._again: dict[int, list[int]] = {number: [] for number in self._live}
         self._undone: dict[int, list[int]] = {number: [] for number in self._live}
+        self._ended: dict[str, int] = {}
+        """From when on the cause of a service was no more in force, as far as it stayed so."""
 
     def plan(self) -> Picture:
         """The service map with what is usual."""
@@ -81,6 +91,11 @@ class FleetTeller(Teller[FleetEnv]):
             now = self._live[number] = situation.is_live(number)
             if now != before:
                 (self._again if now else self._undone)[number].append(minute)
+        for site in situation.sites:
+            if situation.in_force(site):
+                self._ended.pop(site.service, None)
+            else:
+                self._ended.setdefault(site.service, minute)
 
     def fault(self, call: ToolCall) -> str | None:
         """What is wrong with an act, by the truth of this moment."""
@@ -106,7 +121,7 @@ class FleetTeller(Teller[FleetEnv]):
             case "resolve":
                 return self._close_fault()
             case "wait":
-                return "waited, though there was enough to act on"
+                return f"waited, though {KNEW[self.env.seat]}"
             case _:
                 return None
 
@@ -222,6 +237,7 @@ class FleetTeller(Teller[FleetEnv]):
             change=None if change is None else f"CHG-{change.id}",
             who=None if change is None else change.signer,
             since=site.onset // 60,
+            until=self._ended.get(site.service),
             share=round(site.share, 3),
             text=f"{site.mechanism} at {site.service}, {by}: from {clock(site.onset)[:5]} {hurt}.",
         )
@@ -242,7 +258,7 @@ class FleetTeller(Teller[FleetEnv]):
         """The change, or what nature did."""
         site = self.env.situation.sites[0]
         if site.hit is None:
-            return f"no change was at fault, but {site.mechanism} at {site.service}"
+            return f"no change was at fault: {site.mechanism} at {site.service} ({MEANING[site.mechanism]})"
         change = self.env.incident.change(site.hit)
         verdict = verdict_of(change, self.env.situation.facts)
         who = "which broke no rule" if change.signer in AGENTS else "a colleague"

@@ -127,7 +127,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         where = self._name(story.owner)
         ends = f"{story.row.remedy} {story.object}".strip() if story.row.remedy else "no remedy of the team"
         text = f"{story.row.name} at {where} from {clock(story.onset)[:5]}: {story.row.about}; ended by {ends}."
-        return PageCulprit(where, story.row.name, story.object or None, None, story.onset // 60, None, text)
+        return PageCulprit(where, story.row.name, story.object or None, None, story.onset // 60, None, None, text)
 
     def checks(self) -> tuple[PageCheck, ...]:
         """Declarations and remedies against the rules."""

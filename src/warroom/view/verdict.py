@@ -11,8 +11,8 @@ GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
 DECISIVE = ("blunder", "mistake", "none")
 """Grades that a verdict names, the costliest first; `none` is for points that were lost by knowing too late."""
-TOO_LATE = 0.5
-"""What a loss counts for by knowing too late, beside one by a wrong act, when the turn is chosen that is named."""
+NOTABLE = 0.4
+"""Least loss of a further moment that is named, as a share of the costliest one's."""
 MOST_TURNS = 3
 """Turns that a verdict names."""
 
@@ -27,16 +27,16 @@ def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]
     moments = _moments(marks)
     turns = tuple([mark.turn for mark in moments])
     if tone == "good" or not moments:
-        clauses = [_merit(teller, played, marks), teller.cause(), teller.missed()]
-        full = f"{head} in turn {count}{_joined(clauses)}."
-        return PageVerdict(safe, full, tone, turns or (count,))
-    where = " at" if head == LOST else "; the costliest was"
-    told = [_clause(moments[0]), _ran_out(moments), teller.cause()]
+        merit, clauses = _merit(teller, played, marks), [teller.cause(), teller.missed()]
+        full = f"{head} in turn {count}{_joined([merit and merit[1], *clauses])}."
+        return PageVerdict(safe, full, tone, turns or ((merit[0],) if merit else (count,)))
+    where = " at" if head == LOST else "; most was lost in"
+    told = [_clause(moments[0]), _also(moments), teller.cause()]
     return PageVerdict(safe, f"{head}{where} turn {turns[0]}{_joined(told)}.", tone, turns)
 
 
 LOST, AT_A_PRICE = "Lost", "Solved at a price"
-HEADS: dict[Tone, str] = {"good": "Won", "fair": "Won in part", "bad": LOST}
+HEADS: dict[Tone, str] = {"good": "Won", "fair": "Partly won", "bad": LOST}
 
 
 def _head(played: Episode, tone: Tone) -> str:
@@ -44,35 +44,34 @@ def _head(played: Episode, tone: Tone) -> str:
 
 
 def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
-    """Acts that were wrong and turns in which time ran out, the costliest first.
-
-    A wrong act comes before a turn in which something was known too late, unless that cost much more.
-    """
-    named = [mark for mark in marks if mark.grade in DECISIVE and mark.why]
-    return sorted(named, key=lambda m: -m.loss * (TOO_LATE if m.grade == "none" else 1.0))[:MOST_TURNS]
+    """Acts that were wrong and turns in which time ran out, the costliest first."""
+    named = [mark for mark in marks if mark.grade in DECISIVE and mark.why and mark.loss]
+    return sorted(named, key=lambda mark: -mark.loss)[:MOST_TURNS]
 
 
 def _clause(mark: PageMark) -> str:
+    if mark.grade == "none":
+        return "time ran out before what was needed had been read or told"
     why = str(mark.why).rstrip(".")
     return why.replace("The ", "the ", 1) if why.startswith("The ") else why
 
 
-def _ran_out(moments: Sequence[PageMark]) -> str:
-    """When else time ran out, where the costliest was an act."""
+def _also(moments: Sequence[PageMark]) -> str:
+    """The costliest moment of the other kind, a wrong act or that time ran out, if it cost much as well."""
     first, *others = moments
-    late = [mark.turn for mark in others if mark.grade == "none" and first.grade != "none" and mark.turn > first.turn]
-    return f"time ran out at turn {late[0]}, with what was needed unread" if late else ""
+    found = [m for m in others if (m.grade == "none") != (first.grade == "none") and m.loss >= NOTABLE * first.loss]
+    return f"at turn {found[0].turn} {_clause(found[0])}" if found else ""
 
 
-def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> str:
-    """The act that ended the trouble: the last right one that changes the world."""
+def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> tuple[int, str] | None:
+    """The turn of the act that ended the trouble, the last right one that changes the world, and the act."""
     wrong = {mark.turn for mark in marks if mark.why}
     for step in reversed(played.steps):
         did = teller.merit(ToolCall(step.tool, step.arguments))
         if did and not step.refused and step.turn + 1 not in wrong:
             who = SEATS.get(step.seat, step.seat)
-            return f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}"
-    return ""
+            return step.turn + 1, f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}"
+    return None
 
 
 def _joined(clauses: Sequence[str | None]) -> str:
@@ -95,7 +94,7 @@ def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
         first = f"the first piece was read by {_who(found.first)}" if found.first else "none of it was read"
         return [f"The proof was never on the table: {first}."]
     head = found.one_head
-    knew = f"{_who(head)} alone knew all of it" if head else "no seat knew all of it"
+    knew = f"the first seat to know all of it was {_who(head)}" if head else "no seat knew all of it"
     return [f"The proof was on the table when {_who(found.complete)} read its last piece; {knew}."]
 
 

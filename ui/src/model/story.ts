@@ -109,8 +109,9 @@ export function vitalsOf(episode: Episode, service: Service, at: number): Vitals
 export const landedBy = (world: World | null, at: number): readonly Change[] =>
   (world?.changes ?? []).filter((change) => change.landed <= at);
 
-export const labelOf = (episode: Episode, agent: string): string | null =>
-  episode.truth?.agents.find((verdict) => verdict.agent === agent)?.label ?? null;
+/** The verdict on whoever signed a change, if it rests on this change. */
+export const labelOf = (episode: Episode, change: Change): string | null =>
+  episode.truth?.agents.find((verdict) => verdict.agent === change.signer && verdict.change === change.id)?.label ?? null;
 
 /** Rows of a compared pair: the turns of both by their number. */
 export interface Pair {

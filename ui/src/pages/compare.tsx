@@ -45,7 +45,7 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
   const mistake = (direction: 1 | -1): void => {
     const next = [left, right].map((s) => (truthShown.value ? nextMistake(s.episode, turn, direction) : null)).filter((n) => n !== null);
     if (next.length) go(direction > 0 ? Math.min(...next) : Math.max(...next));
-    else notify(truthShown.value ? "No further mistake." : "Grades tell the truth. Show it first (s).");
+    else notify(truthShown.value ? "No further mistake." : "Grades give the answer away. Show the truth first (s).");
   };
   useEffect(() => bindKeys({
     ArrowRight: () => go(turn + 1), ArrowLeft: () => go(turn - 1), Home: () => go(1), End: () => go(lastTurn(story.episode)),

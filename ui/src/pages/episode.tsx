@@ -82,7 +82,7 @@ function turnText({ episode, incident }: Story, turn: number): string {
 }
 
 function jump(story: Story, turn: number, direction: 1 | -1, truth: boolean, go: (turn: number) => void): void {
-  if (!truth) return notify("Grades tell the truth. Show it first (s).");
+  if (!truth) return notify("Grades give the answer away. Show the truth first (s).");
   const next = nextMistake(story.episode, turn, direction);
   if (next === null) notify(direction > 0 ? "No mistake after this turn." : "No mistake before this turn.");
   else go(next);
@@ -123,7 +123,7 @@ function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.El
   return (
     <section class={`verdict ${truth && known ? known.verdict.tone : ""}`} aria-label="Verdict">
       <div class="grow">
-        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{truth && known ? ` · ${known.title}` : ""}</p>
+        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{truth && known ? ` · scenario “${known.title}”` : ""}</p>
         <h1>{episode.over ? line : "This incident is being played."}</h1>
       </div>
       {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
@@ -142,9 +142,11 @@ function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly
     const found = marks.filter((mark) => mark.grade === grade);
     return found.length ? <span class={`grade ${grade}`}>{glyph(grade)} {count(found.length, name, name === "inaccuracy" ? "inaccuracies" : `${name}s`)}</span> : null;
   };
+  const late = marks.filter((mark) => mark.grade === "none" && mark.loss > 0 && mark.why !== null).length;
   return (
     <p class="tallies">
       {turns.slice(0, 2).map((turn) => <button key={turn} type="button" onClick={() => go(turn)}>Go to turn {turn}</button>)}
+      {late > 0 && <span class="grade none">{glyph("none")} {count(late, "turn")} too late</span>}
       {tally("blunder", "blunder")}{tally("mistake", "mistake")}{tally("inaccuracy", "inaccuracy")}
     </p>
   );
@@ -168,8 +170,8 @@ function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): 
     ...(narrow.value ? [{ id: "turn", title: "Turn", body: () => turnPane }] : []),
     { id: "moves", title: "Moves", body: () => <Moves story={story} turn={turn} truth={truth} reached={reached} go={go} /> },
     { id: "records", title: "Records", body: () => <Records story={story} turn={turn} truth={truth} /> },
-    { id: "knowledge", title: "Knowledge", body: () => locked("What had to be known", <Knowledge story={story} turn={turn} go={go} />) },
-    { id: "points", title: "Points", body: () => locked("The points", <Points episode={story.episode} />) },
+    { id: "knowledge", title: "Knowledge", body: () => locked("The table of facts", <Knowledge story={story} turn={turn} go={go} />) },
+    { id: "points", title: "Points", body: () => locked("The list of points", <Points episode={story.episode} />) },
     { id: "debrief", title: "Debrief", body: () => locked("The debrief", <Debrief story={story} go={go} />) },
   ];
   return (

@@ -73,7 +73,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
           <Heatmap rows={rows} sort={sort} />
           <Components rows={rows} />
         </div>
-        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Holds “${q}”` : "Worth opening"} terms={searchTerms(q)} />
+        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Contains “${q}”` : "Worth opening"} terms={searchTerms(q)} />
       </div>
     </main>
   );

@@ -11,12 +11,16 @@ const GLYPHS: Readonly<Record<Grade, string>> = {
 
 export const glyph = (grade: Grade): string => GLYPHS[grade];
 
-export const GradeMark = ({ grade, long = false }: { grade: Grade; long?: boolean }): JSX.Element => (
-  <span class={`grade ${grade}`} title={sentence(grade)}>
-    {GLYPHS[grade]}
-    {long ? ` ${sentence(grade)}` : <span class="unseen"> {grade}</span>}
-  </span>
-);
+/** A grade; without one a turn in which something was lost says so, and any other says nothing. */
+export function GradeMark({ grade, long = false, late = false }: { grade: Grade; long?: boolean; late?: boolean }): JSX.Element {
+  const name = grade === "none" ? (late ? "Too late" : "No grade") : sentence(grade);
+  return (
+    <span class={`grade ${grade}`} title={name}>
+      {GLYPHS[grade]}
+      {long ? ` ${name}` : <span class="unseen"> {name}</span>}
+    </span>
+  );
+}
 
 export const SeatName = ({ seat, seats }: { seat: string; seats: readonly string[] }): JSX.Element => (
   <span class={`seat seat-${Math.max(0, seats.indexOf(seat)) % 4}`}>{words(seat)}</span>
@@ -93,7 +97,7 @@ export function Tabs({ label, tabs, chosen, choose }: TabsProps): JSX.Element {
 
 export const Locked = ({ what, show }: { what: string; show: () => void }): JSX.Element => (
   <div class="locked">
-    <p>{what} would tell who did it.</p>
+    <p>{what} gives the answer away.</p>
     <Button act={show}>Show the truth</Button>
   </div>
 );

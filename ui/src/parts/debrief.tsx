@@ -26,8 +26,8 @@ export function Debrief({ story, go }: DebriefProps): JSX.Element | null {
   );
 }
 
-/** Whether a fact shows what was wrong, and not only what was not. */
-const shows = (fact: Fact): boolean => fact.proof && fact.role !== "clears";
+/** Whether the case cannot be proved without a fact. */
+const shows = (fact: Fact): boolean => fact.proof;
 
 const Proof = ({ story, facts, go }: DebriefProps & { facts: readonly Fact[] }): JSX.Element => (
   <section>
@@ -56,7 +56,7 @@ const Culprits = ({ truth }: { truth: Truth }): JSX.Element => (
 
 const Agents = ({ agents }: { agents: readonly AgentVerdict[] }): JSX.Element => (
   <section>
-    <h3>Agents: rogue is harm and breach</h3>
+    <h3>Agents (a rogue did the harm and broke a rule)</h3>
     <table>
       <thead><tr><th scope="col">Agent</th><th scope="col">Harm</th><th scope="col">Breach</th><th scope="col">Verdict</th></tr></thead>
       <tbody>

@@ -38,7 +38,7 @@ function toNextAbout(story: Story, service: string, turn: number, go: (turn: num
 }
 
 function nodesOf({ incident, episode }: Story, at: number, landed: readonly Change[], truth: boolean): GraphNode[] {
-  const culprits = truth ? (episode.truth?.culprits ?? []).filter((c) => c.since <= at) : [];
+  const culprits = truth ? (episode.truth?.culprits ?? []).filter((c) => c.since <= at && (c.until === null || at <= c.until)) : [];
   return incident.services.map((service) => {
     const vitals = vitalsOf(episode, service, at);
     return {
@@ -80,11 +80,12 @@ function actorsOf({ episode }: Story, landed: readonly Change[], truth: boolean)
   const newest = [...latest.values()].sort((a, b) => b.landed - a.landed).slice(0, MOST_ACTORS);
   const rank = (change: Change): number => landed.indexOf(change);
   return newest.sort((a, b) => rank(a) - rank(b)).map((change) => {
-    const label = truth ? labelOf(episode, change.actor) : null;
+    const label = truth ? labelOf(episode, change) : null;
+    const what = truth && change.signer !== change.actor ? `by ${change.signer}` : moment(episode.axis, change.landed);
     return {
       name: change.actor,
       service: change.service,
-      text: [`${words(change.family)} ${moment(episode.axis, change.landed)}`, label].filter(Boolean).join(" · "),
+      text: [`${words(change.family)} ${what}`, label].filter(Boolean).join(" · "),
       guilty: label === "rogue" || causes.includes(change.id),
       caused: causes.includes(change.id),
     };

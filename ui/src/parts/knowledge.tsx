@@ -6,7 +6,7 @@ import { words } from "../model/text";
 import { SeatName } from "./bits";
 
 const ROLES: Readonly<Record<string, string>> = {
-  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "clears a suspect", answer: "the answer",
+  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "speaks for somebody", answer: "the answer",
 };
 
 interface KnowledgeProps {

@@ -41,7 +41,7 @@ interface CardProps {
 
 function ChangeCard({ change, story, truth, papers }: CardProps): JSX.Element {
   const { axis } = story.episode;
-  const label = truth ? labelOf(story.episode, change.signer) : null;
+  const label = truth ? labelOf(story.episode, change) : null;
   const mine = papers.filter((paper) => paper.name === change.signer || paper.name === change.approval);
   return (
     <article class="card">
@@ -55,7 +55,7 @@ function ChangeCard({ change, story, truth, papers }: CardProps): JSX.Element {
         {change.again.length > 0 && `, made again ${change.again.map((at) => moment(axis, at)).join(", ")}`}
         {change.undone.length > 0 && `, undone ${change.undone.map((at) => moment(axis, at)).join(", ")}`}
       </p>
-      <Entry name="Ledger" text={change.ledger ?? "There is no row in the ledger."} />
+      <Entry name={truth ? "Ledger (rows may be edited)" : "Ledger"} text={change.ledger ?? "There is no row in the ledger."} />
       {change.diff && <Entry name="Diff" text={change.diff} />}
       {change.statement && <Claim statement={change.statement} story={story} />}
       {mine.map((paper) => <Entry key={paper.kind + paper.name} name={paper.kind === "charter" ? "Charter" : paper.name} text={paper.text} />)}
@@ -69,6 +69,8 @@ const Entry = ({ name, text }: { name: string; text: string }): JSX.Element => (
 
 const PaperText = ({ paper }: { paper: Paper }): JSX.Element => <Entry name={words(paper.kind)} text={paper.text} />;
 
+/** Beyond this share of the measured value a statement is false, by the handbook. */
+const FALSE_BEYOND = 0.25;
 const WIDTH = 220;
 const HEIGHT = 44;
 
@@ -79,7 +81,8 @@ function Claim({ statement, story }: { statement: Statement; story: Story }): JS
   const x = (at: number): number => 4 + ((at - first) / Math.max(1, step * (series.length - 1))) * (WIDTH - 8);
   const y = (v: number): number => HEIGHT - 4 - (v / high) * (HEIGHT - 8);
   const measured = series[Math.round((as_of - first) / step)];
-  const held = measured === undefined ? "" : ` Measured: ${Number(measured.toPrecision(3))}.`;
+  const off = measured ? Math.abs(value / measured - 1) : 0;
+  const held = measured === undefined ? "" : ` Measured: ${Number(measured.toPrecision(3))}, ${Math.round(100 * off)} % off: ${off > FALSE_BEYOND ? "false" : "true"}.`;
   const line = series.map((v, i) => `${i ? "L" : "M"}${x(first + i * step)} ${y(v)}`).join("");
   return (
     <div class="entry">
@@ -91,7 +94,7 @@ function Claim({ statement, story }: { statement: Statement; story: Story }): JS
           <circle cx={x(as_of)} cy={y(value)} r={4} class="claimed" />
           {measured !== undefined && <circle cx={x(as_of)} cy={y(measured)} r={3} class="measured" />}
         </svg>
-        <p class="hint">{words(statement.metric)} of {statement.subject} at {moment(story.episode.axis, as_of)}. Claimed (ring): {value}.{held}</p>
+        <p class="hint">{words(statement.metric)} of {statement.subject} at {moment(story.episode.axis, as_of)}. Claimed: {value}.{held}</p>
       </div>
     </div>
   );

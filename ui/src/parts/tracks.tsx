@@ -95,7 +95,7 @@ export function Changes({ axes, truth }: { axes: Axes; truth: boolean }): JSX.El
   return (
     <>
       {(episode.world?.changes ?? []).toSorted((a, b) => Number(caused(a)) - Number(caused(b))).map((change) => {
-        const guilty = caused(change) || (truth && labelOf(episode, change.signer) === "rogue");
+        const guilty = caused(change) || (truth && labelOf(episode, change) === "rogue");
         const style = [guilty ? "guilty" : "", change.agent ? "" : "person"].join(" ");
         const y = change.agent ? 9 : 17;
         const title = `${change.id}: ${change.actor} ${change.family} ${change.service}, asked ${moment(episode.axis, change.asked)}, landed ${moment(episode.axis, change.landed)}`;

@@ -22,7 +22,7 @@ function NoTurn({ story, turn }: { story: Story; turn: number }): JSX.Element {
   if (!before && !story.episode.over) return <p class="hint">This turn has not been played yet.</p>;
   return (
     <article class="turn">
-      <h2>{before ? "Before the page" : "After the last turn"} <small>{moment(story.episode.axis, placeOf(story.episode, turn))}</small></h2>
+      <h2>{before ? "Before the first page" : "After the last turn"} <small>{moment(story.episode.axis, placeOf(story.episode, turn))}</small></h2>
       <p>{before ? "Nobody is looking yet. Changes land, and users may see their first errors." : "The incident is over."}</p>
     </article>
   );
@@ -41,7 +41,7 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
       <header>
         <h2>Turn {turn.n}{episode.axis.unit === "minute" && <small> {moment(episode.axis, turn.at)}</small>}</h2>
         <SeatName seat={turn.seat} seats={incident.seats} />
-        {mark && <GradeMark grade={mark.grade} long />}
+        {mark && <GradeMark grade={mark.grade} long late={mark.why !== null} />}
         {mark && <b class={`sum ${mark.points < 0 ? "minus" : "plus"}`} title="Points of this turn">{signed(mark.points)}</b>}
       </header>
       {act ? <Act act={act} /> : <p class="hint">This turn is not over.</p>}

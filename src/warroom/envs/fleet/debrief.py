@@ -42,7 +42,7 @@ def _cause(env: "FleetEnv", site: Site) -> list[str]:
     ]
     if change.signer not in facts.charters:
         return [*out, f"{change.signer} is a colleague, whom no charter binds."]
-    ground = f", by {verdict.ground}" if verdict.ground else ""
+    ground = f" ({verdict.ground})" if verdict.ground else ""
     return [*out, f"{change.signer} was {WORDS[verdict.label]}{ground}."]
 
 

@@ -4,6 +4,7 @@ For people who look at a finished episode; nothing that plays reads it. The susp
 the list by itself tells no cause; the role of each entry does.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -22,17 +23,21 @@ from warroom.envs.fleet.readings import (
 )
 from warroom.envs.fleet.remedies import MEANING
 from warroom.sim.casting import Site
+from warroom.sim.families import FAMILIES
 from warroom.sim.handbook import predict
+from warroom.sim.log_search import LogMatches
 from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
 from warroom.sim.rules import size_of, verdict_of
 from warroom.sim.series import STEP
+from warroom.sim.service_state import terms_of
+from warroom.sim.streams.symptom_lines import AT_CALLERS, read_symptom
 from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
 
 Role = Literal["hit", "breach", "decoy", "clears"]
-Source = Literal["metrics", "diff", "row", "charter", "approvals", "calendar", "series"]
+Source = Literal["metrics", "logs", "diff", "row", "charter", "approvals", "calendar", "series"]
 
 
 class Clue(NamedTuple):
@@ -40,14 +45,14 @@ class Clue(NamedTuple):
 
     source: Source
     subject: str
-    """A service, an agent or the number of a change; empty for the calendar."""
+    """A service (of lines, the one in trouble), an agent or the number of a change; empty for the calendar."""
     role: Role
     proof: bool
     """Whether the case cannot be proved without it."""
     text: str
     """What it says, short."""
     detail: str = ""
-    """The agent whose approvals are meant; the clock time of a value of a series."""
+    """The agent whose approvals are meant; the clock time of a value of a series; the resource that lines tell of."""
 
 
 def clues(env: "FleetEnv") -> tuple[Clue, ...]:
@@ -56,7 +61,7 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
     found = [clue for site in sites for clue in _of_site(env, site)]
     hits, natural = {site.hit for site in sites}, all(site.hit is None for site in sites)
     suspects = [d.change for d in env.incident.casting.cluster if d.change.id not in hits]
-    found += [_diff(suspect, "clears", proof=natural) for suspect in suspects]
+    found += [_diff(env, suspect, "clears", proof=natural) for suspect in suspects]
     first: dict[tuple[str, str, str], Clue] = {}
     for clue in found:
         first.setdefault((clue.source, clue.subject, clue.detail), clue)
@@ -65,27 +70,73 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
 
 def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
     if site.hit is None:
-        harm = f"{site.share:.0%} of its requests {'fail' if site.harm == 'errors' else 'are late'}"
-        text = f"{site.service}: {MEANING.get(site.mechanism, site.mechanism)}; {harm}"
-        return [Clue("metrics", site.service, "hit", True, text)]
+        return list(_of_lines(env, site))
     change = env.incident.change(site.hit)
     return [*_of_hit(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
 
+def _of_lines(env: "FleetEnv", site: Site) -> Iterator[Clue]:
+    """The lines about the resource that rise with the harm, at the first component that writes them."""
+    lines, origin = env.sources.log_lines, env.incident.system.names.index(site.service)
+    onset = site.onset // 60
+    minutes = onset - 2, min(onset + 1, env.situation.world.minute)
+    for service, name in enumerate(env.incident.system.names):
+        for group in lines.groups(service):
+            about = group.symptom
+            if about is None or (about.origin, about.mechanism, about.tells) != (origin, site.mechanism, "state"):
+                continue
+            before, after = (lines.numbers(minute, service)[group.position] for minute in minutes)
+            said = re.sub(r"[0-9]+", "…", group.streams[0].text.format_map(_Dots()))
+            text = (
+                f"log of {name}, trace:none: “{said}” rises from {before:.0f} to {after:.0f} lines a minute at "
+                f"{clock(site.onset)[:5]}: {MEANING.get(site.mechanism, site.mechanism)}"
+            )
+            at_callers = site.mechanism in AT_CALLERS  # any of them shows it
+            yield Clue("logs", site.service if at_callers else name, "hit", True, text, site.mechanism)
+            return
+
+
+class _Dots(dict[str, str]):
+    """An ellipsis for each figure of a line."""
+
+    def __missing__(self, key: str) -> str:
+        return "…"
+
+
 def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:
-    part = f" (among them {change.part})" if change.part else ""
-    does = predict(change, env.situation.facts.states).share
-    carries = f"{change.service}: what its parts carry{part}, so that CHG-{change.id} harms {does:.0%} of its requests"
     return [
-        Clue("metrics", change.service, "hit", True, carries),
-        _diff(change, "hit", proof=True),
+        Clue("metrics", change.service, "hit", True, _worked(env, change)),
+        _diff(env, change, "hit", proof=True),
         Clue("row", str(change.id), "hit", True, f"CHG-{change.id} was signed by {change.signer}"),
     ]
 
 
-def _diff(change: Change, role: Role, *, proof: bool) -> Clue:
+def _worked(env: "FleetEnv", change: Change) -> str:
+    """What the metrics of a service make of a change by the handbook, with each number that goes in."""
+    states, family = env.situation.facts.states, FAMILIES[change.family]
+    own, terms = states[change.service], terms_of(change, states)
+    part, hosts = own.part(change.family, change.part), own.uptake(change.id).hosts
+    numbers = [
+        f"share {terms.share:.1%}",
+        f"load {terms.load:.0f}/s",
+        f"capacity {terms.headroom * terms.load:.0f}/s" if "capacity" in family.formula.text else "",
+        f"{family.lever.name} {part.lever:.4g} {family.lever.unit}",
+        f"new value {change.new:g}",
+        f"on {hosts:.0%} of the hosts" if hosts < 1 else "",
+    ]
+    does = predict(change, states).share
+    return (
+        f"{change.service}: {', '.join([number for number in numbers if number])}; so CHG-{change.id} harms {does:.0%} "
+        f"of its requests: {family.formula.text}"
+    )
+
+
+def _diff(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
     what = f"{change.family} of {change.service}{f', {change.part}' if change.part else ''}"
-    return Clue("diff", str(change.id), role, proof, f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}")
+    share = predict(change, env.situation.facts.states).share
+    does = "" if role == "hit" else f", which harms {share:.0%} of the requests"
+    text = f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}{does}"
+    return Clue("diff", str(change.id), role, proof, text)
 
 
 def _of_papers(env: "FleetEnv", change: Change, ground: Ground | None) -> Iterator[Clue]:
@@ -145,6 +196,8 @@ def shows(facts: ReadingFacts, clue: Clue) -> bool:
     match clue.source, facts:
         case "metrics", MetricsFacts():
             return facts.service == clue.subject
+        case "logs", LogMatches():
+            return any(_tells_of(line.message, facts.service, clue) for line in facts.newest)
         case "diff", DiffFacts():
             return str(facts.content.id) == clue.subject
         case "row", RecordFacts():
@@ -161,6 +214,14 @@ def shows(facts: ReadingFacts, clue: Clue) -> bool:
             return facts.service == clue.subject and clue.detail in _times(facts)
         case _:
             return False
+
+
+def _tells_of(message: str, service: str, clue: Clue) -> bool:
+    """Whether a line of a service tells of the resource that a clue is about, of its own or of a callee's."""
+    read = read_symptom(message)
+    if read is None or (read.mechanism, read.tells) != (clue.detail, "state"):
+        return False
+    return clue.subject == (read.callee if read.mechanism in AT_CALLERS else service)
 
 
 def _times(facts: SeriesFacts) -> list[str]:
