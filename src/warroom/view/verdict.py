@@ -29,7 +29,8 @@ def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]
     if tone == "good" or not moments:
         merit, clauses = _merit(teller, played, marks), [teller.cause(), teller.missed()]
         full = f"{head} in turn {count}{_joined([merit and merit[1], *clauses])}."
-        return PageVerdict(safe, full, tone, turns or ((merit[0],) if merit else (count,)))
+        won = (merit[0],) if merit else ()
+        return PageVerdict(safe, full, tone, (*won, *[turn for turn in turns if turn not in won]) or (count,))
     where = " at" if head == LOST else "; most was lost in"
     told = [_clause(moments[0]), _also(moments), teller.cause()]
     return PageVerdict(safe, f"{head}{where} turn {turns[0]}{_joined(told)}.", tone, turns)

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { phone } from "../state/screen";
 import { Button } from "./bits";
 
 export const SPEEDS = [0.5, 1, 2, 4, 8] as const;
@@ -52,8 +53,8 @@ export function Transport({ turn, first, last, position, go, mistake, mistakes =
       </select>
       <output class="position">{position}</output>
       <span class="grow" />
-      <Button act={() => mistake(-1)} disabled={!mistakes[0]}>Previous mistake</Button>
-      <Button act={() => mistake(1)} disabled={!mistakes[1]}>Next mistake</Button>
+      <Button act={() => mistake(-1)} disabled={!mistakes[0]} label="Previous mistake">{phone.value ? "‹ ?!" : "Previous mistake"}</Button>
+      <Button act={() => mistake(1)} disabled={!mistakes[1]} label="Next mistake">{phone.value ? "?! ›" : "Next mistake"}</Button>
     </div>
   );
 }
