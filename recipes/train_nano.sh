@@ -2,12 +2,13 @@
 # The nano's weights, from nothing: the fleet's by imitation, then DAgger; then those of tickets and of logs by their own
 # recipes. Says what each took.
 # recipes/train_nano.sh [OUT] [SEED]; with QUICK=1 a trial of the recipe that leaves the shipped weights alone; with
-# ONLY_FLEET=1 the fleet's alone. MINUTES are those of DAgger.
+# ONLY_FLEET=1 the fleet's alone. MINUTES are those of DAgger, MORE those of a second run of it from where the first
+# ended: with rates that begin anew it accuses fewer innocents.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . recipes/common.sh
-out=${1:-runs/nano} seed=${2:-0} minutes=${MINUTES:-38}
-if [ -n "$QUICK" ]; then minutes=0.05; fi
+out=${1:-runs/nano} seed=${2:-0} minutes=${MINUTES:-38} more=${MORE:-15}
+if [ -n "$QUICK" ]; then minutes=0.05 more=0.05; fi
 
 warm_start "$out/warm" --seed "$seed"
 # What `make demo` begins with: a quarter of the imitation, on purpose.
@@ -15,8 +16,9 @@ short=(--warm-steps 140)
 if [ -n "$QUICK" ]; then short=(); fi
 warm_start "$out/start" --seed "$seed" ${short[@]+"${short[@]}"}
 train_rounds "$out/dagger" --model "$out/warm" --seed "$seed" --method dagger --minutes "$minutes"
+train_rounds "$out/more" --model "$out/dagger/model" --seed $((seed + 2)) --method dagger --minutes "$more"
 
-ship "$out" "" dagger
+ship "$out" "" more "$out/dagger/model"
 shipped_start "$out"
 if [ -z "${ONLY_FLEET:-}" ]; then
   recipes/train_nano_tickets.sh "$out-tickets" "$seed"

@@ -21,7 +21,7 @@ from warroom.envs.compact import (
     grade_word,
     line_words,
 )
-from warroom.envs.fleet.compact_open import missing_for, uncounted, unread_charters, unread_diffs, unread_pages
+from warroom.envs.fleet import compact_open
 from warroom.envs.fleet.compact_standing import TeamStanding, what_is_left_out
 from warroom.envs.fleet.compact_suspects import age_word, arrival_words, effect_words, paper_words
 from warroom.envs.fleet.compact_words import (
@@ -58,7 +58,6 @@ from warroom.envs.fleet.policies.nature import (
     has_risen,
     is_count,
     natural_cause,
-    symptom_words,
     without_what_was_seen,
 )
 from warroom.envs.fleet.readings import SeatReading
@@ -146,12 +145,7 @@ class FleetCompactRenderer(LineRenderer):
         return [self.slot.get(word) or self.agents.slot.get(word, word) for word in what_is_left_out(facts)]
 
     def _symptoms(self, service: str) -> dict[str, str]:
-        """The failing resources of which lines of a service tell, and the words by which such lines are found."""
-        out: dict[str, str] = {}
-        for place in self._places():
-            found = symptom_words(self.known, service, place)
-            out |= {str(mechanism): words for mechanism, words in found.items() if mechanism not in out}
-        return out
+        return compact_open.symptoms_told(self.known, service, self._places())
 
     def _calls(self, sign: str, calls: tuple[CallReading, ...]) -> Iterator[str]:
         for call in calls:
@@ -211,43 +205,30 @@ class FleetCompactRenderer(LineRenderer):
     def _open(self) -> list[str]:
         """What the seat could read next and nobody has yet, the likeliest to tell first: papers of a cause that is
         settled, services in trouble, then diffs, charters and searches; the bare slot of a diff or a charter."""
-        seat, troubled = self.brief.seat, self._troubled()
-        believed = [self._conclude(place) for place in troubled]
-        causes = [each.cause for each in believed if each.settled and each.cause is not None]
-        calls = [call for cause in causes for call in missing_for(self.known, seat, cause)]
-        calls += unread_pages(self.known, seat, troubled)
-        words = [" ".join(self._named(call)) for call in calls]
-        if seat == "oversight":
-            asked = [call for cause in causes for call in missing_for(self.known, "manager", cause)]
-            words = [*words, *[" ".join(["ask", *self._named(call)]) for call in asked]]
+        seat, believed = self.brief.seat, [self._conclude(place) for place in self._troubled()]
+        words = [" ".join(self._named(call)) for call in compact_open.open_pages(self.known, seat, believed)]
+        words += [" ".join(["ask", *self._named(call)]) for call in compact_open.to_ask_for(self.known, seat, believed)]
         first = list(dict.fromkeys([*words, *self._unread()]))[:OPEN]
         return ["open", *first] if first else []
 
     def _unread(self) -> list[str]:
-        """Diffs, charters and searches that nobody has read."""
-        if self.brief.seat == "developer":
-            return [word for name in unread_diffs(self.known, self._candidates()) if (word := self.changes.of(name))]
-        if self.brief.seat == "oversight":
-            return [word for name in unread_charters(self.known, self._candidates()) if (word := self.agents.of(name))]
-        if self.brief.seat != "sre":
-            return []
-        services = dict.fromkeys([service for service, _ in self.known.logs])
-        unsearched = [
-            place for place in self._troubled() if place not in services and not self._conclude(place).settled
-        ]
-        return [f"logs {self.slot[place]} all" for place in unsearched] + [
+        """Diffs, charters and counts of lines that nobody has read."""
+        seat, candidates = self.brief.seat, self._candidates()
+        diffs = compact_open.unread_diffs(self.known, candidates) if seat == "developer" else []
+        charters = compact_open.unread_charters(self.known, candidates) if seat == "oversight" else []
+        slots = [*map(self.changes.of, diffs), *map(self.agents.of, charters)]
+        counts = [
             f"{self.slot[service]} {mechanism}"
-            for service in services
-            for mechanism in uncounted(self.known, service, self._symptoms(service))
+            for service in dict.fromkeys([service for service, _ in self.known.logs] if seat == "sre" else [])
+            for mechanism in compact_open.uncounted(self.known, service, self._symptoms(service))
         ]
+        return [*[slot for slot in slots if slot], *counts]
 
     def _troubled(self) -> list[str]:
         """Services that are the source of the trouble: where others say it is, and where alerts have theirs."""
-        found = [*self._said_places(), self.known.victim(), self.known.first_victim]
+        said = [m["place"] for message in reversed(self.known.chat) for m in SAID.finditer(message.text)]
+        found = [*said, self.known.victim(), self.known.first_victim]
         return list(dict.fromkeys([place for place in found if place in self.slot]))
-
-    def _said_places(self) -> list[str]:
-        return [m["place"] for message in reversed(self.known.chat) for m in SAID.finditer(message.text) if m["place"]]
 
     def _candidates(self) -> list[SuspectChange]:
         """Changes that may have to do with the trouble: the likeliest of each place first, place by place."""

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from warroom.core.types import ToolCall
-from warroom.envs.fleet.policies.inference import NEGLIGIBLE, SuspectChange, missing_papers
+from warroom.envs.fleet.compact_words import RESOURCES
+from warroom.envs.fleet.policies.inference import NEGLIGIBLE, Conclusion, SuspectChange, missing_papers
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.nature import symptom_words
 from warroom.sim.families import AGENTS
 from warroom.sim.log_search import parse_query
 
@@ -24,7 +26,28 @@ SEAT_PAGES: Mapping[str, tuple[str, str]] = {
 """What only this seat can read of a service, and the argument that names it."""
 
 
-def unread_pages(known: Knowledge, seat: str, places: Iterable[str]) -> Iterator[ToolCall]:
+def open_pages(known: Knowledge, seat: str, believed: Sequence[Conclusion]) -> Iterator[ToolCall]:
+    """Papers of causes that are settled, then pages of the services in trouble, then their logs."""
+    for cause in _settled(believed):
+        yield from _missing_for(known, seat, cause)
+    yield from _unread_pages(known, seat, [each.victim for each in believed if each.victim])
+    searched = {service for service, _ in known.logs}
+    for each in believed if seat == "sre" else ():
+        if each.victim not in searched and not each.settled:
+            yield ToolCall("logs", {"service": each.victim, "words": RESOURCES})
+
+
+def to_ask_for(known: Knowledge, seat: str, believed: Sequence[Conclusion]) -> Iterator[ToolCall]:
+    """What Oversight needs of the Manager to judge the causes that are settled."""
+    for cause in _settled(believed) if seat == "oversight" else ():
+        yield from _missing_for(known, "manager", cause)
+
+
+def _settled(believed: Iterable[Conclusion]) -> list[SuspectChange]:
+    return [each.cause for each in believed if each.settled and each.cause is not None]
+
+
+def _unread_pages(known: Knowledge, seat: str, places: Iterable[str]) -> Iterator[ToolCall]:
     """Readings of services in trouble, and of the caches in front of them, that nobody has passed on."""
     tool, argument = SEAT_PAGES[seat]
     read = {"metrics": known.metrics, "record": known.records, "running": known.running, "approvals": known.approvals}
@@ -36,7 +59,7 @@ def unread_pages(known: Knowledge, seat: str, places: Iterable[str]) -> Iterator
                 yield ToolCall(tool, {argument: place})
 
 
-def missing_for(known: Knowledge, seat: str, cause: SuspectChange) -> Iterator[ToolCall]:
+def _missing_for(known: Knowledge, seat: str, cause: SuspectChange) -> Iterator[ToolCall]:
     """Papers, and the series of its statement, without which a cause cannot be judged, as far as the seat reads them
     itself."""
     for missing in missing_papers(known, cause):
@@ -61,3 +84,12 @@ def uncounted(known: Knowledge, service: str, symptoms: Mapping[str, str]) -> li
     that find such lines."""
     counted = {query.words for where, query in known.logs if where == service}
     return [mechanism for mechanism, words in symptoms.items() if parse_query(words).words not in counted]
+
+
+def symptoms_told(known: Knowledge, service: str, places: Iterable[str]) -> dict[str, str]:
+    """The failing resources of which lines of a service tell, and the words by which such lines are found."""
+    out: dict[str, str] = {}
+    for place in places:
+        found = symptom_words(known, service, place)
+        out |= {str(mechanism): words for mechanism, words in found.items() if mechanism not in out}
+    return out
