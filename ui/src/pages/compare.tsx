@@ -65,6 +65,7 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
       <section class="dock" aria-label="Time">
         <Transport turn={turn} first={firstTurn(story.episode)} last={lastTurn(story.episode)} go={go} mistake={mistake}
           position={moment(story.episode.axis, placeOf(story.episode, turn)) + (story.episode.axis.unit === "minute" ? ` · turn ${turn}` : "")} />
+        <p class="hint">Upper marks: {left.episode.policy}. Lower marks and green lines: {right.episode.policy}.</p>
         <Timeline story={story} others={[right.episode]} turn={turn} truth={truthShown.value} reached={seen} go={go} />
       </section>
     </main>
