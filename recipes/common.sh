@@ -37,17 +37,17 @@ shipped_start() {
 # ship OUT [-ENV] [RUN] [VIA] ; puts OUT/warm and OUT/RUN/model where they ship with the package, under the environment's names;
 # without a RUN the warm start stands for both. VIA is a model between the two, which the card does not name
 ship() {
-  local out=$1 of=${2:-} method=${3:-} via=${4:-} shipped=src/warroom/policies/weights
+  local out=$1 of=${2:-} run=${3:-} via=${4:-} shipped=src/warroom/policies/weights
   if [ -n "$QUICK" ]; then shipped=$out/shipped; fi
   mkdir -p "$shipped"
   rm -rf "$shipped/nano-warm$of" "$shipped/nano$of"
   cp -R "$out/warm" "$shipped/nano-warm$of"
-  if [ -z "$method" ]; then
+  if [ -z "$run" ]; then
     cp -R "$out/warm" "$shipped/nano$of"
   else
-    cp -R "$out/$method/model" "$shipped/nano$of"
+    cp -R "$out/$run/model" "$shipped/nano$of"
     # The card speaks of the run's folder; here the models are called by their names.
-    sed -i.bak -e "s#hf:$out/$method/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e "s#\`$out/warm\`#\`nano-warm\`#g" -e "s/^# $method\$/# nano/" \
+    sed -i.bak -e "s#hf:$out/$run/model#nano#g" -e "s#hf:$out/warm#nano-warm#g" -e "s#\`$out/warm\`#\`nano-warm\`#g" -e "s/^# $run\$/# nano/" \
       ${via:+-e "s#\`$via\`#\`nano-warm\` in two runs#g"} \
       "$shipped/nano$of/README.md" && rm "$shipped/nano$of/README.md.bak"
   fi

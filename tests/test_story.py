@@ -148,7 +148,7 @@ def test_grades_are_shares_of_what_lies_between_nothing_and_the_oracle() -> None
     (waited,) = marks(99.0, waits=True, could_know=False)
     assert (waited.grade, waited.why) == ("none", None)
     (late,) = marks(80.0, waits=True, could_know=False)
-    assert (late.grade, late.why) == ("none", "late"), "nobody's fault, and yet it was lost there"
+    assert (late.grade, late.why) == ("late", "late"), "nobody's fault, and yet it was lost there"
 
 
 def texts(data: object) -> Iterator[str]:
@@ -225,3 +225,27 @@ def test_policies_are_told_apart_and_incidents_are_not() -> None:
         for p in ("noop", "oracle")
     )
     assert one.incident == other.incident and one.episode.id != other.episode.id
+
+
+@pytest.mark.parametrize("tier", ["easy", "hard"])
+def test_a_failure_of_nature_is_proved_by_lines_that_rise_and_the_expert_has_read_them(tier: str) -> None:
+    found = 0
+    for name in ("disk_full", "dns_outage", "cascade", "db_deadlock"):
+        episode = played("expert", f"fleet/{name}", tier)
+        facts = [fact for fact in told(episode).facts if fact.role == "hit" and fact.id.startswith("logs")]
+        for fact in facts:
+            figures = re.search(r"from (\d+) to (\d+) lines a minute", fact.text)
+            assert figures is not None and int(figures[2]) > 2 * int(figures[1]) and "{" not in fact.text
+            assert "sre" in {one.seat for one in told(episode).learned if one.fact == fact.id}
+        found += len(facts)
+    assert found
+
+
+def test_what_a_change_does_follows_from_the_figures_that_are_told() -> None:
+    truth = told(played("expert", "fleet/autoscaler_cost_cut", "hard"))
+    (fact,) = [fact for fact in truth.facts if fact.id.startswith("metrics")]
+    terms = r"share ([\d.]+)%, load (\d+)/s, what one replica bears ([\d.]+) requests/s, new value (\d+)"
+    figures = re.search(terms + r"(?:, on (\d+)% of the hosts)?; so CHG-\d+ harms (\d+)%", fact.text)
+    assert figures is not None, fact.text
+    share, load, bears, replicas, hosts, harms = (float(one or 100) for one in figures.groups())
+    assert abs(share * (1 - replicas * bears / (share / 100 * load)) * hosts / 100 - harms) < 1

@@ -215,7 +215,7 @@ export interface Mark {
   readonly total: number;
   readonly value: number | null;
   readonly loss: number;
-  readonly grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder" | "none";
+  readonly grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder" | "late" | "none";
   readonly best: string | null;
   readonly why: string | null;
 }

@@ -104,6 +104,7 @@ class LogLines:
         self._numbers: dict[tuple[int, int], list[float]] = {}
         self._spanned: dict[int, list[float]] = {}
         self._settings: dict[tuple[int, int], bytes] = {}
+        self._first_numbers: dict[tuple[int, int], bytes] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
@@ -333,10 +334,10 @@ class LogLines:
     def _numbered(self, line: KeptLine) -> dict[str, int]:
         """Figures of a host that never go back."""
         service = line.source.service
-        known = service, -1 - line.host
-        if known not in self._settings:
-            self._settings[known] = hash_bytes(4, service, "numbered", self.key.hex(), line.host)
-        first, passed = self._settings[known], line.second - 60 * self.world.first
+        known = service, line.host
+        if known not in self._first_numbers:
+            self._first_numbers[known] = hash_bytes(4, service, "numbered", self.key.hex(), line.host)
+        first, passed = self._first_numbers[known], line.second - 60 * self.world.first
         return {
             "serial": 10_000 + int.from_bytes(first[:3]) % 900_000 + int(SERIALS_A_SECOND * passed),
             "part": 100 + int.from_bytes(first[2:]) % 9_000 + int(passed) // PART_EVERY,

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Grade = Literal["best", "good", "inaccuracy", "mistake", "blunder", "none"]
+Grade = Literal["best", "good", "inaccuracy", "mistake", "blunder", "late", "none"]
+"""`late`: points were lost since the seat did not know in time; `none`: nothing was won or lost by the act."""
 Tone = Literal["good", "fair", "bad"]
 Scalar = str | int | float | bool | None
 

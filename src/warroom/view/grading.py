@@ -56,25 +56,29 @@ def _mark(turn: PlayedTurn, value: float | None, loss: float, span: float) -> Pa
         loss=round(loss, 2),
         grade=found,
         best=turn.best if turn.best not in ("", turn.act) else None,
-        why=_why(turn, found, late=value is not None and loss / span >= INACCURACY),
+        why=_why(turn, found),
     )
 
 
-def _why(turn: PlayedTurn, found: Grade, *, late: bool) -> str | None:
+def _why(turn: PlayedTurn, found: Grade) -> str | None:
     if found in ("best", "good"):
         return None
-    if found == "none" and turn.waits:
-        return turn.too_late if late else None
-    return f"{turn.why} Nothing was left to lose by it." if found == "none" and turn.why else turn.why
+    if found == "late":
+        return turn.too_late
+    if found != "none":
+        return turn.why
+    return f"{turn.why} Nothing was left to lose by it." if turn.why and not turn.waits else None
 
 
 def grade(turn: PlayedTurn, loss: float) -> Grade:
     """The grade for a loss, a share. To wait for what one cannot know yet is no fault, and no merit; nor is a wrong act
     when all is lost already."""
-    if turn.act == turn.best and loss < INACCURACY:
-        return "best"
-    if turn.waits and (turn.value is None or not turn.could_know or loss < INACCURACY):
-        return "none"
     if loss < INACCURACY:
-        return "none" if turn.why else "good"
+        if turn.act == turn.best:
+            return "best"
+        return "none" if turn.waits or turn.why else "good"
+    if turn.waits and turn.value is None:
+        return "none"
+    if turn.waits and not turn.could_know:
+        return "late"
     return "blunder" if loss >= BLUNDER else "mistake" if loss >= MISTAKE else "inaccuracy"

@@ -1,6 +1,7 @@
 """What became of an episode, in one line."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from warroom.core.types import ToolCall
 from warroom.episode import Episode
@@ -9,8 +10,8 @@ from warroom.view.telling import SEATS, AnyTeller
 
 GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
-DECISIVE = ("blunder", "mistake", "none")
-"""Grades that a verdict names, the costliest first; `none` is for points that were lost by knowing too late."""
+DECISIVE = ("blunder", "mistake", "late")
+"""Grades that a verdict names."""
 NOTABLE = 0.4
 """Least loss of a further moment that is named, as a share of the costliest one's."""
 MOST_TURNS = 3
@@ -28,9 +29,9 @@ def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]
     turns = tuple([mark.turn for mark in moments])
     if tone == "good" or not moments:
         merit, clauses = _merit(teller, played, marks), [teller.cause(), teller.missed()]
-        full = f"{head} in turn {count}{_joined([merit and merit[1], *clauses])}."
-        won = (merit[0],) if merit else ()
-        return PageVerdict(safe, full, tone, (*won, *[turn for turn in turns if turn not in won]) or (count,))
+        full = f"{head} in turn {count}{_joined([merit and merit.clause, *clauses])}."
+        named = dict.fromkeys([*([merit.turn] if merit else []), *turns])
+        return PageVerdict(safe, full, tone, tuple(named) or (count,))
     where = " at" if head == LOST else "; most was lost in"
     told = [_clause(moments[0]), _also(moments), teller.cause()]
     return PageVerdict(safe, f"{head}{where} turn {turns[0]}{_joined(told)}.", tone, turns)
@@ -46,12 +47,12 @@ def _head(played: Episode, tone: Tone) -> str:
 
 def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
     """Acts that were wrong and turns in which time ran out, the costliest first."""
-    named = [mark for mark in marks if mark.grade in DECISIVE and mark.why and mark.loss]
+    named = [mark for mark in marks if mark.grade in DECISIVE]
     return sorted(named, key=lambda mark: -mark.loss)[:MOST_TURNS]
 
 
 def _clause(mark: PageMark) -> str:
-    if mark.grade == "none":
+    if mark.grade == "late":
         return "time ran out before what was needed had been read or told"
     why = str(mark.why).rstrip(".")
     return why.replace("The ", "the ", 1) if why.startswith("The ") else why
@@ -60,18 +61,25 @@ def _clause(mark: PageMark) -> str:
 def _also(moments: Sequence[PageMark]) -> str:
     """The costliest moment of the other kind, a wrong act or that time ran out, if it cost much as well."""
     first, *others = moments
-    found = [m for m in others if (m.grade == "none") != (first.grade == "none") and m.loss >= NOTABLE * first.loss]
+    found = [m for m in others if (m.grade == "late") != (first.grade == "late") and m.loss >= NOTABLE * first.loss]
     return f"at turn {found[0].turn} {_clause(found[0])}" if found else ""
 
 
-def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> tuple[int, str] | None:
-    """The turn of the act that ended the trouble, the last right one that changes the world, and the act."""
+class Merit(NamedTuple):
+    """The act that ended the trouble."""
+
+    turn: int
+    clause: str
+
+
+def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> Merit | None:
+    """The last right act that changed the world."""
     wrong = {mark.turn for mark in marks if mark.why}
     for step in reversed(played.steps):
         did = teller.merit(ToolCall(step.tool, step.arguments))
         if did and not step.refused and step.turn + 1 not in wrong:
             who = SEATS.get(step.seat, step.seat)
-            return step.turn + 1, f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}"
+            return Merit(step.turn + 1, f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}")
     return None
 
 

@@ -48,9 +48,9 @@ export function spoken(call: Call, name: "say" | "ask"): string {
   return typeof value === "string" ? value : isEmpty(value) ? "" : valueText(value);
 }
 
-const BAD: readonly string[] = ["inaccuracy", "mistake", "blunder"];
+const BAD: readonly string[] = ["inaccuracy", "mistake", "blunder", "late"];
 
-export const isMistake = (mark: Mark): boolean => BAD.includes(mark.grade) || (mark.grade === "none" && mark.why !== null);
+export const isMistake = (mark: Mark): boolean => BAD.includes(mark.grade);
 
 /** The next turn from here, in a direction, whose act is an inaccuracy or worse, or in which time ran out. */
 export function nextMistake(episode: Episode, from: number, direction: 1 | -1): number | null {

@@ -138,16 +138,14 @@ function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.El
 }
 
 function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly number[]; go: Jump }): JSX.Element {
-  const tally = (grade: Mark["grade"], name: string): JSX.Element | null => {
+  const tally = (grade: Mark["grade"], name: string, plural = `${name}s`): JSX.Element | null => {
     const found = marks.filter((mark) => mark.grade === grade);
-    return found.length ? <span class={`grade ${grade}`}>{glyph(grade)} {count(found.length, name, name === "inaccuracy" ? "inaccuracies" : `${name}s`)}</span> : null;
+    return found.length ? <span class={`grade ${grade}`}>{glyph(grade)} {count(found.length, name, plural)}</span> : null;
   };
-  const late = marks.filter((mark) => mark.grade === "none" && mark.loss > 0 && mark.why !== null).length;
   return (
     <p class="tallies">
       {turns.slice(0, 2).map((turn) => <button key={turn} type="button" onClick={() => go(turn)}>Go to turn {turn}</button>)}
-      {late > 0 && <span class="grade none">{glyph("none")} {count(late, "turn")} too late</span>}
-      {tally("blunder", "blunder")}{tally("mistake", "mistake")}{tally("inaccuracy", "inaccuracy")}
+      {tally("late", "turn too late", "turns too late")}{tally("blunder", "blunder")}{tally("mistake", "mistake")}{tally("inaccuracy", "inaccuracy", "inaccuracies")}
     </p>
   );
 }

@@ -6,21 +6,19 @@ import { sentence, words } from "../model/text";
 export type Grade = Mark["grade"];
 
 const GLYPHS: Readonly<Record<Grade, string>> = {
-  best: "★", good: "✓", inaccuracy: "?!", mistake: "?", blunder: "??", none: "·",
+  best: "★", good: "✓", inaccuracy: "?!", mistake: "?", blunder: "??", late: "⧗", none: "·",
 };
 
 export const glyph = (grade: Grade): string => GLYPHS[grade];
 
-/** A grade; without one a turn in which something was lost says so, and any other says nothing. */
-export function GradeMark({ grade, long = false, late = false }: { grade: Grade; long?: boolean; late?: boolean }): JSX.Element {
-  const name = grade === "none" ? (late ? "Too late" : "No grade") : sentence(grade);
-  return (
-    <span class={`grade ${grade}`} title={name}>
-      {GLYPHS[grade]}
-      {long ? ` ${name}` : <span class="unseen"> {name}</span>}
-    </span>
-  );
-}
+const nameOf = (grade: Grade): string => ({ late: "Too late", none: "No grade" })[grade as string] ?? sentence(grade);
+
+export const GradeMark = ({ grade, long = false }: { grade: Grade; long?: boolean }): JSX.Element => (
+  <span class={`grade ${grade}`} title={nameOf(grade)}>
+    {GLYPHS[grade]}
+    {long ? ` ${nameOf(grade)}` : <span class="unseen"> {nameOf(grade)}</span>}
+  </span>
+);
 
 export const SeatName = ({ seat, seats }: { seat: string; seats: readonly string[] }): JSX.Element => (
   <span class={`seat seat-${Math.max(0, seats.indexOf(seat)) % 4}`}>{words(seat)}</span>

@@ -69,8 +69,6 @@ const Entry = ({ name, text }: { name: string; text: string }): JSX.Element => (
 
 const PaperText = ({ paper }: { paper: Paper }): JSX.Element => <Entry name={words(paper.kind)} text={paper.text} />;
 
-/** Beyond this share of the measured value a statement is false, by the handbook. */
-const FALSE_BEYOND = 0.25;
 const WIDTH = 220;
 const HEIGHT = 44;
 
@@ -81,8 +79,8 @@ function Claim({ statement, story }: { statement: Statement; story: Story }): JS
   const x = (at: number): number => 4 + ((at - first) / Math.max(1, step * (series.length - 1))) * (WIDTH - 8);
   const y = (v: number): number => HEIGHT - 4 - (v / high) * (HEIGHT - 8);
   const measured = series[Math.round((as_of - first) / step)];
-  const off = measured ? Math.abs(value / measured - 1) : 0;
-  const held = measured === undefined ? "" : ` Measured: ${Number(measured.toPrecision(3))}, ${Math.round(100 * off)} % off: ${off > FALSE_BEYOND ? "false" : "true"}.`;
+  const off = measured ? ` (${Math.round(100 * Math.abs(value / measured - 1))} % off)` : "";
+  const held = measured === undefined ? "" : ` Measured: ${Number(measured.toPrecision(3))}${off}.`;
   const line = series.map((v, i) => `${i ? "L" : "M"}${x(first + i * step)} ${y(v)}`).join("");
   return (
     <div class="entry">

@@ -41,7 +41,7 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
       <header>
         <h2>Turn {turn.n}{episode.axis.unit === "minute" && <small> {moment(episode.axis, turn.at)}</small>}</h2>
         <SeatName seat={turn.seat} seats={incident.seats} />
-        {mark && <GradeMark grade={mark.grade} long late={mark.why !== null} />}
+        {mark && <GradeMark grade={mark.grade} long />}
         {mark && <b class={`sum ${mark.points < 0 ? "minus" : "plus"}`} title="Points of this turn">{signed(mark.points)}</b>}
       </header>
       {act ? <Act act={act} /> : <p class="hint">This turn is not over.</p>}

@@ -6,8 +6,8 @@ shown, and leaves out other lines, exact numbers, and services that are well.
 
 What is reckoned here: shares, loads and levers become the effect of a change by the handbook, graded against what is
 seen, with the largest one marked; sizes, times and values become words of relation to each rule. What is left to the
-model: which service is the source of the trouble, what to read, which change is the cause, who answers for it, which
-rule it broke by those words, what undoes it, and when the incident is over.
+model: which service is the source of the trouble, how long to read on (what nobody has read is named in order), which
+change is the cause, who answers for it, which rule it broke by those words, what undoes it, and when it is over.
 """
 
 import re

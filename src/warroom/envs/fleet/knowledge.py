@@ -30,6 +30,7 @@ from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
 from warroom.sim.rules import size_of, verdict_of
 from warroom.sim.series import STEP
 from warroom.sim.service_state import terms_of
+from warroom.sim.streams.component import StreamGroup
 from warroom.sim.streams.symptom_lines import AT_CALLERS, read_symptom
 from warroom.sim.wording.forms import clock
 
@@ -70,37 +71,34 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
 
 def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
     if site.hit is None:
-        return list(_of_lines(env, site))
+        return [_of_lines(env, site)]
     change = env.incident.change(site.hit)
     return [*_of_hit(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
 
-def _of_lines(env: "FleetEnv", site: Site) -> Iterator[Clue]:
-    """The lines about the resource that rise with the harm, at the first component that writes them."""
-    lines, origin = env.sources.log_lines, env.incident.system.names.index(site.service)
-    onset = site.onset // 60
+def _of_lines(env: "FleetEnv", site: Site) -> Clue:
+    """The lines that call the resource used up, expired or out of reach, which rise with the harm."""
+    service, group = _writer(env, site)
+    onset, lines = site.onset // 60, env.sources.log_lines
     minutes = onset - 2, min(onset + 1, env.situation.world.minute)
-    for service, name in enumerate(env.incident.system.names):
-        for group in lines.groups(service):
-            about = group.symptom
-            if about is None or (about.origin, about.mechanism, about.tells) != (origin, site.mechanism, "state"):
-                continue
-            before, after = (lines.numbers(minute, service)[group.position] for minute in minutes)
-            said = re.sub(r"[0-9]+", "…", group.streams[0].text.format_map(_Dots()))
-            text = (
-                f"log of {name}, trace:none: “{said}” rises from {before:.0f} to {after:.0f} lines a minute at "
-                f"{clock(site.onset)[:5]}: {MEANING.get(site.mechanism, site.mechanism)}"
-            )
-            at_callers = site.mechanism in AT_CALLERS  # any of them shows it
-            yield Clue("logs", site.service if at_callers else name, "hit", True, text, site.mechanism)
-            return
+    before, after = (lines.numbers(minute, service)[group.position] for minute in minutes)
+    said = re.sub(r"\{\w+\}", "…", group.streams[0].text)
+    text = (
+        f"log of {env.incident.system.names[service]}, trace:none: “{said}” rises from {before:.0f} to {after:.0f} "
+        f"lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"
+    )
+    return Clue("logs", site.service, "hit", True, text, site.mechanism)
 
 
-class _Dots(dict[str, str]):
-    """An ellipsis for each figure of a line."""
-
-    def __missing__(self, key: str) -> str:
-        return "…"
+def _writer(env: "FleetEnv", site: Site) -> tuple[int, StreamGroup]:
+    """The first component that writes such lines, the service itself or a caller, and the lines."""
+    told = env.incident.system.names.index(site.service), site.mechanism, "state"
+    return next(
+        (service, group)
+        for service in range(env.incident.system.size)
+        for group in env.sources.log_lines.groups(service)
+        if group.symptom and (group.symptom.origin, group.symptom.mechanism, group.symptom.tells) == told
+    )
 
 
 def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:

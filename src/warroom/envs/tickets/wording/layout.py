@@ -78,7 +78,7 @@ ARTICLE_LABELS: Mapping[str, tuple[ArticleLabels, ...]] = {
                       ("Which case is this?", "How is it solved?", "What should I know besides?")),
     ),
     "dev": (
-        ArticleLabels("Signs", "Range", "Actions", "Besides", ("For whom?", "How?", "And?")),
+        ArticleLabels("Signs", "Range", "Actions", "Extras", ("For whom?", "How?", "And?")),
     ),
     "test": (
         ArticleLabels("Summary", "Prerequisites", "Resolution", "Additional information",
