@@ -188,8 +188,7 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
         (["--learning-rate", "0"], "learning_rate must be a number above 0, got 0"),
         (["--group-size", "1"], "group_size must be a whole number at least 2, got 1"),
         (["--micro-batch", "3"], "--micro-batch must divide the 64 rollouts"),
-        (["--from", "cold"], "no start 'cold'"),
-        (["--from-scratch"], "are for --model nano"),
+        (["--from-scratch"], "--from-scratch is for --model nano"),
         (["--resume"], "--resume needs --out"),
         (["--resume", "--out", "nowhere"], "there is no run to resume in nowhere"),
         (["--load-in-4bit", "--rehearse", "0"], "pip install 'bitsandbytes'"),
@@ -242,7 +241,7 @@ def test_a_failed_check_stops_the_run_before_it_begins(model: Path, tmp_path: Pa
 
 
 def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
-    given = {"start": "warm", "from_scratch": False, "topology": None}
+    given = {"from_scratch": False, "topology": None}
     nano, llm = (configuration({**given, "model": name}) for name in ("nano", "Qwen/Qwen2.5-3B-Instruct"))
     assert (nano.renderer, nano.learning_rate, nano.lora_rank, nano.groups, nano.group_size) == (
         "compact",
@@ -258,8 +257,6 @@ def test_defaults_fit_the_kind_of_model(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").write_text(json.dumps({"r": 5}))
     own = configuration({**given, "model": str(tmp_path)})
     assert (own.renderer, own.turn_tokens, own.lora_rank, own.learning_rate) == ("compact", 7, 5, 3e-4)
-    trained = configuration({**given, "model": "nano", "start": "trained"})
-    assert trained.model == "nano-trained"
 
 
 def test_every_field_of_the_configuration_is_an_option() -> None:

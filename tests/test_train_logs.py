@@ -51,7 +51,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def given(**options: Any) -> Mapping[str, Any]:
-    return {"start": "warm", "from_scratch": False, "topology": None, "model": "nano", "env": "logs", **options}
+    return {"from_scratch": False, "topology": None, "model": "nano", "env": "logs", **options}
 
 
 # -- what is imitated and played ------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_each_environment_has_a_nano_of_its_own_under_the_same_name() -> None:
         and policy_set("fleet", "nano").models["sre"] == "nano"
     )
     assert resolve_config({"model": "nano", "env": "logs"}).model == "nano-logs"
-    assert hf.pretrained_checkpoints()["nano-logs"] == hf.WEIGHTS / "nano-warm-logs"
+    assert hf.pretrained_checkpoints()["nano-logs"] == hf.WEIGHTS / "nano-logs"
     for env in ("fleet", "logs"):
         for name in hf.shipped(env):
             assert name in policy_names(env)

@@ -23,7 +23,7 @@ from warroom.envs import environments
 from warroom.policies import policy_set
 from warroom.policies.manifest import warm_start_of
 from warroom.runs import RECORD
-from warroom.train.config import DAGGER, KEEP, PLAY, SPEED, STARTS, StartOptions, TrainConfig, read_config_file
+from warroom.train.config import DAGGER, KEEP, PLAY, SPEED, StartOptions, TrainConfig, read_config_file
 from warroom.train.preflight import PreflightReport, backend_check, check_teammates
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
@@ -98,7 +98,7 @@ def train_command(
     A rollout is one seat of one incident; teammates play the other seats. For several GPUs:
     accelerate launch -m warroom train ...
 
-    Example: warroom train --model nano --curriculum easy:50,medium:50,hard:100 --out runs/nano
+    Example: warroom train --model nano-warm --curriculum easy:50,medium:50,hard:100 --out runs/nano
     """
     start = StartOptions.parse(starting)
     resolved = configuration(context.params)
@@ -127,8 +127,6 @@ def configuration(params: Mapping[str, object]) -> TrainConfig:
     values = {**file, **typed}
     start = StartOptions.parse({name: typed[name] for name in StartOptions.declared() if name in typed})
     _check_start(str(values.get("model", "")), start, "server" in typed)
-    if values.get("model") == "nano":
-        values["model"] = STARTS[start.start]
     if start.only_warm_start and values.get("leave_out"):
         values.setdefault("method", DAGGER)  # it is made for a method that leaves the same out
     env_names = {name for kind in ENV_KINDS for name in kind.declared()} - {"rogue_multiplier"}
@@ -142,14 +140,13 @@ def configuration(params: Mapping[str, object]) -> TrainConfig:
 
 def _check_start(model: str, start: StartOptions, server: bool) -> None:
     """That the options about a nano's start go together, and with the model."""
-    scratch = StartOptions(start=start.start).to_json()
-    more = [name for name in start.to_json() if name not in ("from_scratch", *scratch)]
+    more = [name for name in start.to_json() if name != "from_scratch"]
     if more and not start.from_scratch:
         raise ValueError(f"--{more[0].replace('_', '-')} needs --from-scratch")
     if server and start.only_warm_start:
         raise ValueError("a warm start learns from demonstrations played in-process; leave --server out")
-    if model != "nano" and (start.from_scratch or start.start != "warm"):
-        raise ValueError(f"--from and --from-scratch are for --model nano; {model} starts from its own weights")
+    if start.from_scratch and model != "nano":
+        raise ValueError(f"--from-scratch is for --model nano; {model} starts from its own weights")
 
 
 def _from_scratch(config: TrainConfig, start: StartOptions, folder: Path, resume: bool) -> Path:

@@ -29,9 +29,8 @@ else:
 
 PREFIX = HF
 SHIPPED = ("nano", "nano-warm", "nano-start")
-"""Names that always mean such weights, so that their absence is an error of its own."""
-STARTS = {"nano": "nano-warm", "nano-trained": "nano", "nano-start": "nano-start"}
-"""The names by which training takes such weights, each with their name as a policy."""
+"""Names that always mean such weights, as policies and where a training begins, so that their absence is an error of
+its own."""
 DEFAULT_ENV = "fleet"
 """The environment whose weights have these names as they are; the others append theirs, as in `nano-logs`."""
 
@@ -39,22 +38,18 @@ DEFAULT_ENV = "fleet"
 def weights_name(env: str, name: str) -> str:
     """The name of an environment's own weights, `@DECODING` included; any other name means the same everywhere."""
     base, at, decoding = name.partition("@")
-    return f"{base}-{env}{at}{decoding}" if env != DEFAULT_ENV and base in (*SHIPPED, *STARTS) else name
+    return f"{base}-{env}{at}{decoding}" if env != DEFAULT_ENV and base in SHIPPED else name
 
 
 def pretrained_checkpoints() -> dict[str, Path]:
-    """The folders of weights that ship, by the names by which training takes them."""
-    return {
-        weights_name(env, start): WEIGHTS / weights_name(env, name)
-        for env in environments()
-        for start, name in STARTS.items()
-    }
+    """The folders of weights that ship, by their names."""
+    names = [weights_name(env, name) for env in environments() for name in SHIPPED]
+    return {name: WEIGHTS / name for name in names}
 
 
 def is_model(name: str) -> bool:
     """Whether a policy's name means a model."""
-    known = {weights_name(env, shipped) for env in environments() for shipped in SHIPPED}
-    return name.startswith(PREFIX) or name.partition("@")[0] in known
+    return name.startswith(PREFIX) or name.partition("@")[0] in pretrained_checkpoints()
 
 
 def shipped(env: str) -> list[str]:

@@ -12,7 +12,6 @@ from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.core.strict_json import contents_of, read_json_object
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
-from warroom.policies.hf import pretrained_checkpoints
 from warroom.policies.manifest import warm_start_of
 from warroom.runs import SUMMARY, Record, read_record
 from warroom.train.config import DAGGER, FORKS, GRPO, LEARN, SIZE, WHAT, TrainConfig
@@ -150,11 +149,9 @@ def _opening(record: Record, summary: TrainSummary) -> str:
     )
     seats = ", ".join(dict.fromkeys(config["seats"])) or "every seat"
     method = METHODS[config.get("method", GRPO)]  # runs of before this option were all of the first kind
-    shipped = pretrained_checkpoints().get(str(config["model"]))
-    start = config["model"] if shipped is None else shipped.name  # as policies are called
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
-        f"A policy for the `{config['env']}` environment of Warroom, trained by {method} from `{start}` to "
+        f"A policy for the `{config['env']}` environment of Warroom, trained by {method} from `{config['model']}` to "
         f"{_training_profile(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"

@@ -36,8 +36,6 @@ GRPO_ONLY = (
 ROUNDS_ONLY = ("leave_out", "minutes")
 """Options that `grpo` does not read."""
 FROZEN, SHUFFLED = "frozen", "shuffled-reward"
-STARTS = {"warm": "nano", "trained": "nano-trained"}
-"""What `--from` means for the nano."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,8 @@ class TrainConfig(Options):
 
     model: str = option(
         ...,
-        "model to train: nano, a folder (a model's or an adapter's), or a Hub name such as Qwen/Qwen2.5-3B-Instruct",
+        "model to train: a shipped one (nano-warm, nano or nano-start), a folder (a model's or an adapter's), or a Hub "
+        "name such as Qwen/Qwen2.5-3B-Instruct",
         group=WHAT,
     )
     lora_rank: int = option(
@@ -211,12 +210,8 @@ class TrainConfig(Options):
 
 @dataclass(frozen=True)
 class StartOptions(Options):
-    """Which nano a training begins with."""
+    """How a nano is made from nothing before it is trained."""
 
-    start: str = option(
-        "warm", "which shipped weights the nano starts from: warm (imitation only) or trained",
-        choices=tuple(STARTS), group=WHAT, flag="--from",
-    )  # fmt: skip
     from_scratch: bool = option(
         False, "make the nano's warm start from random weights first, in OUT-start; takes minutes", group=SCRATCH
     )

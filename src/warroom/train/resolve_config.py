@@ -48,7 +48,7 @@ def resolve_config(
     """
     values = {name: value for name, value in given.items() if name in TrainConfig.declared() and value is not None}
     if "model" not in values:
-        raise ValueError("no model is named: add --model, such as --model nano")
+        raise ValueError("no model is named: add --model, such as --model nano-warm")
     model = weights_name(str(values.get("env", DEFAULT_ENV)), str(values["model"]))
     suits = {**defaults(model), **BY_METHOD.get(values.get("method"), {}), "model": model}
     config = TrainConfig.parse({**suits, **values, "model": model})
