@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from hashlib import shake_128
-from math import fsum
+from itertools import accumulate
+from math import fsum, pi, sin
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
@@ -44,14 +45,24 @@ _SERVED_GROUPS = 28
 """Groups of a component that tell of served requests, at most."""
 
 
-REVISED_EVERY = 3
-"""Seconds between two revisions of what is kept: the latest one never goes back."""
-SERIALS_A_SECOND = 2_000
-"""Numbers that a host gives out to requests and the like: two lines of it hardly ever have the same."""
+REVISED_EVERY = 2, 9
+"""Bounds of the seconds between two revisions of what is kept: the latest one never goes back."""
+SERIALS_A_REQUEST = 3, 12
+"""Bounds of the numbers that a host gives out for each request that it usually gets: two lines of it hardly ever have
+the same."""
+UNEVEN = 0.7
+"""Share by which a host gives out more or fewer numbers than usual for some seconds."""
+UNEVEN_FOR = 7, 60
+"""Bounds of the seconds from one such time to the next."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
 PART_EVERY = 20
 """Seconds between two files, terms or batches of a host."""
+
+
+def _between(bounds: tuple[int, int], draw: int) -> float:
+    """A number from the lower to the upper bound, by a byte."""
+    return bounds[0] + (bounds[1] - bounds[0]) * draw / 256
 
 
 def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
@@ -262,7 +273,7 @@ class LogLines:
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(ALL_TOLD, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1) - HOP * self._depths[service], 0
-        first = 256 * group.streams[0].share
+        reached = list(accumulate([256 * one.share for one in group.streams[:-1]]))
         factor = _SPREAD if group.story is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
@@ -275,7 +286,7 @@ class LogLines:
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
-                group.streams[-1 if stream >= first else 0],
+                group.streams[bisect_right(reached, stream)],
             )
             kept += 1
             if kept == most:
@@ -320,7 +331,7 @@ class LogLines:
         minute, service, group = source.minute, source.service, source.group
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
         figures = {
-            "ms": max(1, round(self._took(line, draw[0]))), "kb": 1 + draw[1] // 3, "n": 1 + draw[2] % 9,
+            "ms": max(1, round(self._took(line, draw[0]))), "kb": 1 + draw[1] ** 2 // 768, "n": 1 + draw[2] % 9,
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         } | self._numbered(line)  # fmt: skip
         if group.story is not None and group.role != "notice":
@@ -336,11 +347,15 @@ class LogLines:
         service = line.source.service
         known = service, line.host
         if known not in self._first_numbers:
-            self._first_numbers[known] = hash_bytes(4, service, "numbered", self.key.hex(), line.host)
+            self._first_numbers[known] = hash_bytes(7, service, "numbered", self.key.hex(), line.host)
         first, passed = self._first_numbers[known], line.second - 60 * self.world.first
+        requests = self.system.load[service] / len(self.mixes[service].hosts)
+        pace = max(1.0, requests) * _between(SERIALS_A_REQUEST, first[4])
+        often = 2 * pi / _between(UNEVEN_FOR, first[5])
+        counted = pace * (passed + UNEVEN / often * sin(often * passed + first[6]))
         return {
-            "serial": 10_000 + int.from_bytes(first[:3]) % 900_000 + int(SERIALS_A_SECOND * passed),
-            "part": 100 + int.from_bytes(first[2:]) % 9_000 + int(passed) // PART_EVERY,
+            "serial": 10_000 + int.from_bytes(first[:3]) % 900_000 + int(counted),
+            "part": 100 + int.from_bytes(first[2:4]) % 9_000 + int(passed) // PART_EVERY,
         }
 
     def _took(self, line: KeptLine, draw: int) -> float:
@@ -396,7 +411,8 @@ class LogLines:
         service, group = line.source.service, line.source.group
         if (service, group.position) not in self._settings:
             self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
-        fixed, newest = self._settings[service, group.position], 100 + int(line.second) // REVISED_EVERY
+        fixed, passed = self._settings[service, group.position], line.second - 60 * self.world.first
+        newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / _between(REVISED_EVERY, fixed[0]))
         bounds = ResultBounds(took, self.counts.patience[service], 2 + fixed[3] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,

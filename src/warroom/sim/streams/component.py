@@ -28,6 +28,8 @@ _EXCLUSIVE: frozenset[GroupRole] = CALL_ROLES | {"failed", "slow"}
 _SLOT = re.compile(r"\{(\w+)\}")
 FIRST_AND_SECOND = 0.7, 0.3
 """Their shares of the lines."""
+VARIETY = 0.55, 0.3, 0.15
+"""Shares of a template's lines by the names that a component fills it with, such as three routes."""
 
 
 class LineStream(NamedTuple):
@@ -108,17 +110,15 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
             draw = next(draws)
             if role not in _EXCLUSIVE:
                 for template in templates:
-                    streams: tuple[LineStream, ...] = (
-                        _named(template, 1.0, kind, split, callee, next(draws) % period),
-                    )
+                    streams = _varied(template, 1.0, kind, split, callee, next(draws) % period)
                     found.append(StreamGroup(len(found), role, place, template.rate, streams))
                 continue
-            first, second = _two_of(templates, draw)
-            streams = (
-                _named(first, FIRST_AND_SECOND[0], kind, split, callee, next(draws) % period),
-                _named(second, FIRST_AND_SECOND[1], kind, split, callee, next(draws) % period),
-            )
-            found.append(StreamGroup(len(found), role, place, first.rate, streams))
+            chosen = _two_of(templates, draw)
+            both = [
+                _varied(template, share, kind, split, callee, next(draws) % period)
+                for template, share in zip(chosen, FIRST_AND_SECOND, strict=True)
+            ]
+            found.append(StreamGroup(len(found), role, place, chosen[0].rate, (*both[0], *both[1])))
     return tuple(found)
 
 
@@ -150,9 +150,20 @@ def _period(kind: str, split: Split) -> int:
 
 
 @lru_cache(maxsize=65_536)
+def _varied(
+    template: Template, share: float, kind: str, split: Split, callee: str, draw: int
+) -> tuple[LineStream, ...]:
+    """The streams of a template, one for each of the names that a component fills it with. `draw` is below the period
+    of the kind's names, so that few are worked out twice."""
+    if not KINDS[kind][split].names.keys() & set(_pieces(template.text)[1::2]):
+        return (_named(template, share, kind, split, callee, draw),)
+    return tuple([
+        _named(template, share * part, kind, split, callee, draw + k) for k, part in enumerate(VARIETY)
+    ])  # fmt: skip
+
+
 def _named(template: Template, share: float, kind: str, split: Split, callee: str, draw: int) -> LineStream:
-    """A stream with the names that a draw chooses; `draw` is below the period of the kind's names, so that few are
-    worked out twice."""
+    """A stream with the names that a draw chooses."""
     names = KINDS[kind][split].names
     filled = [
         callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""

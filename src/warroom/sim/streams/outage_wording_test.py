@@ -42,22 +42,22 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("bad_release", ""): (
         "W artifact={object} lacks a branch for variant {n}",
         "E nil dereference, build=v{object}",
-        "W artifact={object} rounds amount {seq} the wrong way",
+        "W artifact={object} amount {seq} differs from the ledger by a cent",
         "E config key read by v{object} unknown in this region",
         "W v{object} closed its cursor early, row {seq} unread",
         "E v{object} expects a list in field {n}",
     ),
     ("bad_release", "gateway"): (
-        "W route order changed in v{object}, stream={serial} hit a dead route",
+        "W v{object} routes stream={serial} to a retired pool",
         "E filter rebuilt in v{object} removes a needed header",
         "W v{object} rewrote path of stream={serial} by a wrong rule",
         "E v{object} computes body lengths wrongly, stream={serial}",
         "W tls profile of v{object} refuses known clients",
     ),
     ("bad_release", "db"): (
-        "W [exec] v{object} misreads row format v{n}",
+        "W [exec] v{object} row format v{n} unknown, columns skipped",
         "E [schema] v{object} removed an index that hints name",
-        "W [plan] v{object} infers a wrong parameter type",
+        "W [plan] v{object} parameter ${n} bound as text, integer expected",
         "E [exec] collation changed with v{object}, row {seq} clashes",
     ),
     ("bad_release", "cache"): (
@@ -67,7 +67,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E v{object} evicts between lookup and copy, id={serial}",
     ),
     ("bad_release", "queue"): (
-        "W v{object} demands header {n}, senders never set it",
+        "W v{object} mandatory header {n} absent",
         "E index written by v{object} is one entry short",
         "W v{object} dropped id={serial} as a double",
         "E no binding found by v{object}, id={serial}",
@@ -88,7 +88,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W proxy cores at {high}%, dispatch lagging",
     ),
     ("saturation", "db"): (
-        "W [admit] all {size} tickets out",
+        "W [admit] all {size} tickets taken",
         "E [exec] waited for cpu, {few} runnable per core",
         "W [io] read queue at its bound of {size}",
         "E [admit] lane full, backlog {few}",
@@ -115,7 +115,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("stale_cache", "gateway"): (
         "W edge store {object} kept page {seq} past its purge",
-        "E vary key of {object} mixes cohorts",
+        "E {object} stored without a vary key, served to another cohort",
         "W validator under {object} outdated, page {seq}",
         "E edge store {object} stuck, refresh failed",
         "W soft purge of {object} skipped on this node",
@@ -283,7 +283,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E bad passwords from {many} addresses, limiter engaged",
         "W challenge on for all sign-ins, bad={many}",
         "E password hashing queue={many}, nearly all wrong",
-        "W sign-ins for {many} unknown accounts this hour",
+        "W one network tried {many} unknown accounts",
         "E breached password offered for account {seq}",
         "W same password offered for {many} names",
         "E sign-in slots taken by flagged bots, ticket={serial}",
@@ -294,7 +294,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W bearer={ident} tried {few} scopes in a row",
         "E bearer={ident} is on the leaked list",
         "W bearer={ident} asks for rows of foreign tenants",
-        "E bearer={ident} used from a rented host",
+        "E bearer={ident} used from a hosting provider",
         "W bearer={ident} refreshed from two places",
         "E bearer={ident} calls {few}x as often as usual",
     ),
@@ -333,7 +333,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
 TEST_RESULTS: Results = {
     ("crash", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
+        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
     ),
     ("crash", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
@@ -355,21 +355,21 @@ TEST_RESULTS: Results = {
     ),
     ("credential_stuffing", ""): (
         "genuine_ok={done}/{all}", "genuine={all} genuine_ok={done}", "genuine_refused={rest}",
-        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
+        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
     ),
     ("leaked_token", ""): (
         "owner_ok={done}/{all}", "owner_calls={all} owner_ok={done}", "owner_refused={rest}",
-        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
+        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
     ),
     ("provider", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} healthz={inner}", "healthz={inner} rc={status}", "records lacking={rest}",
+        "rc={status} shadow={inner}", "shadow={inner} rc={status}", "records lacking={rest}",
     ),
     ("errors", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
         "fragments={done}/{all}", "wanted={all} composed={done}",
         "tries_left={left}", "fragments lacking={rest}",
-        "rc={status} healthz={inner}", "healthz={inner} rc={status}",
+        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
     ),
     ("errors", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}",

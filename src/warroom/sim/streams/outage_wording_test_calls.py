@@ -5,7 +5,7 @@ from warroom.sim.streams.outage_wording import Troubles
 TEST_CALLS: Troubles = {
     ("connection_leak", ""): (
         "W dep={peer} pool drained, leases of ended ops stay out",
-        "E dep={peer} close() missing on one path, sockets={size}",
+        "E dep={peer} {size} sockets open without an owner",
         "W dep={peer} lease audit: {size} lent, fewer returned",
         "E dep={peer} borrow gave up at {ms} ms, borrowers long gone",
         "W dep={peer} finalizer found lease={seq} of an ended op",
@@ -15,7 +15,7 @@ TEST_CALLS: Troubles = {
         "W cluster={peer} keeps {many} streams for clients that left",
         "E cluster={peer} sockets outlive their exchanges, pool full",
         "W cluster={peer} half-closed entries fill the pool, last={seq}",
-        "E cluster={peer} socket count up by one per reset, now {many}",
+        "E cluster={peer} socket kept after reset, {many} held",
         "W cluster={peer} reaper freed {few}, leak goes on",
     ),
     ("client_release", ""): (
@@ -35,11 +35,11 @@ TEST_CALLS: Troubles = {
     ),
     ("narrow_client", ""): (
         "W dep={peer} channels={size}, all carry live ops",
-        "E dep={peer} line for a channel took {ms} ms",
+        "E dep={peer} waited {ms} ms for a channel",
         "W dep={peer} max_streams={size} set here, more wanted",
         "E dep={peer} replies promptly, our {size} channels are full",
         "W dep={peer} semaphore at {size}, op queued",
-        "E dep={peer} limit={size} in our settings, demand above",
+        "E dep={peer} client limit={size} reached",
     ),
     ("narrow_client", "gateway"): (
         "W cluster={peer} replies promptly, our {size} sockets busy",
@@ -49,7 +49,7 @@ TEST_CALLS: Troubles = {
         "W cluster={peer} pending={many} sockets={size}",
     ),
     ("stale_addresses", ""): (
-        "W resolver cache {object} leads dep={peer} to a misnamed host",
+        "W resolver cache {object} answers for dep={peer} with a retired address",
         "E resolver cache {object} past its ttl, dep={peer} dialled by it",
         "W discovery cache {object} lists {few} dead endpoints of dep={peer}",
         "E discovery cache {object} of dep={peer} is stale",
@@ -89,8 +89,8 @@ TEST_CALLS: Troubles = {
     ),
     ("lane_backlog", ""): (
         "W dep={peer} channel wait {ms} ms on our side",
-        "E dep={peer} line of {many} ops for a channel, {ms} ms",
-        "W dep={peer} quick as ever, our line to it {ms} ms",
+        "E dep={peer} {many} ops wait for a channel, {ms} ms",
+        "W dep={peer} server time normal, {ms} ms spent in our pool",
         "E dep={peer} channels free up too slowly, {ms} ms",
     ),
     ("lane_backlog", "gateway"): (
@@ -118,14 +118,14 @@ TEST_CALLS: Troubles = {
     ("retry_storm", ""): (
         "W v{object} resends to dep={peer} undelayed, call={serial}",
         "E v{object} retries without backoff, dep={peer} asked {few} times",
-        "W v{object} computed backoff=0 for dep={peer}",
+        "W v{object} retry of dep={peer} after backoff=0",
         "E v{object} called dep={peer} again before its answer came",
         "W v{object} fires {few} parallel calls at dep={peer}",
         "E v{object} reads retry-after of dep={peer} as zero",
     ),
     ("retry_storm", "gateway"): (
         "W v{object} re-sends to cluster={peer} undelayed, stream={serial}",
-        "E v{object} set no retry budget, cluster={peer} tried {few} times",
+        "E v{object} cluster={peer} tried {few} times, budget=none",
         "W v{object} retries cluster={peer} on slow replies",
         "E v{object} mirrors each retry to cluster={peer}, stream={serial}",
         "W v{object} opens {few} hedged streams to cluster={peer}",
@@ -133,7 +133,7 @@ TEST_CALLS: Troubles = {
     ("retry_storm received", ""): (
         "W caller={peer} resent op id={serial}",
         "E inflow from caller={peer} is mostly repeats, id={serial}",
-        "W caller={peer} hung up and asked anew, call={serial}",
+        "W caller={peer} hung up and called again, call={serial}",
         "E id={serial} came from caller={peer} {few} times over",
     ),
     ("retry_storm received", "db"): (
@@ -143,13 +143,13 @@ TEST_CALLS: Troubles = {
         "E [txn {serial}] collides with a repeat by {peer}",
     ),
     ("retry_storm received", "cache"): (
-        "W {peer} asks one key over and over, x{few}",
+        "W {peer} repeats GET of one key, x{few}",
         "E same command from {peer} x{many}",
         "W batch of {peer} is all repeats, x{few}",
         "E {peer} reissues faster than replies go out, x{few}",
     ),
     ("retry_storm received", "queue"): (
-        "W {peer} enqueues id={serial} over and over",
+        "W {peer} enqueues id={serial} again, duplicate",
         "E redeliveries asked for by {peer}, x{few}",
         "W resends of {peer} fill the window, id={serial}",
         "E {peer} opens one channel per retry, {many} now",
@@ -159,11 +159,11 @@ TEST_CALLS: Troubles = {
         "E housekeeping loop asks dep={peer} for page={seq}",
         "W export thread holds {size} channels of dep={peer}",
         "E sweep of dep={peer} started twice, run={part}",
-        "W reindex thread hogs dep={peer}, id={serial}",
-        "E night job runs by day against dep={peer}, batch={part}",
+        "W reindex thread id={serial} holds most channels of dep={peer}",
+        "E batch={part} of the nightly job against dep={peer}, window=none",
     ),
     ("runaway_job", "gateway"): (
-        "W own warm-up fetches all pages of cluster={peer}, page={seq}",
+        "W warm-up reads cluster={peer} page={seq}, cache cold",
         "E active checker probes cluster={peer} without a pause",
         "W sitemap crawler holds {size} streams of cluster={peer}",
         "E edge refill loops over cluster={peer}, key={seq}",

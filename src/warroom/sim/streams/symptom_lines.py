@@ -197,7 +197,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
     Split.TEST: {
         "memory": Wordings(
             _lines(
-                "E [oom] process {seq} reaped, RAM has run out",
+                "E [oom] process {seq} killed, no memory left",
                 "E [alloc] {kb}k denied: arena exhausted",
                 "W [gc] cycle {n} freed nothing, old generation stays full",
                 "E [cgroup] hard cap of RAM hit",
@@ -219,7 +219,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             ),
             _lines(
                 "W [pool] borrower stood in line {ms}ms",
-                "W [pool] line of {n} borrowers",
+                "W [pool] {n} borrowers wait",
                 "E [pool] borrower gave up at {ms}ms",
             ),
         ),
@@ -254,7 +254,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "retry_storm": Wordings(
             _lines(
                 "E [ingress] re-sent traffic outweighs fresh traffic, try no. {n}",
-                "W [ingress] same idempotency key {seq} over and over",
+                "W [ingress] idempotency key {seq} repeated",
                 "E [ingress] callers hammer us with second and third tries, no backoff seen",
                 "W [ingress] avalanche of re-sent calls feeds on itself",
                 "E [ingress] amplification: every failed call comes back several times",
@@ -318,7 +318,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             _lines(
                 "W [dns] {callee} answered in {ms}ms",
                 "W [dns] {n} questions about {callee} open",
-                "E [dns] question about {callee} asked anew, {ms}ms",
+                "E [dns] query for {callee} repeated, {ms}ms",
             ),
         ),
         "link_latency": Wordings(
