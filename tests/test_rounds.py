@@ -58,10 +58,20 @@ def test_dagger_shows_most_what_it_gets_wrong_most() -> None:
     assert 0 < flawless < once < thrice
 
 
+def test_dagger_shows_those_who_acquit_as_often_as_those_who_accuse() -> None:
+    model, tokenizer, _ = load_base(config := resolve_config({"model": "nano-start", "method": "dagger"}))
+    learner = make_learner(config, model, tokenizer)
+    assert isinstance(learner, Dagger)
+    words = [tokenizer.convert_tokens_to_ids(word) for word in ("flag", "innocent", "wait")]
+    learner._keep([TaughtConversation("oversight", [word], [1.0], messages=1, slips=0) for word in words])
+    accuses, acquits, neither = learner._chances
+    assert accuses == acquits > neither
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", some_of(["dagger", "forks"], "dagger"))
 def test_a_run_by_rounds_that_was_stopped_goes_on_to_the_same_weights(method: str, tmp_path: Path) -> None:
-    config = resolve_config({"model": "nano-start", "method": method, "minutes": 2 * SECONDS / 60})
+    config = resolve_config({"model": "nano-start", "method": method, "seed": 2, "minutes": 2 * SECONDS / 60})
     for name in ("whole", "cut"):
         (tmp_path / name).mkdir()
     whole = weights(config, tmp_path / "whole")

@@ -25,4 +25,5 @@ def test_what_is_declared_names_policies_tools_and_options_that_there_are(name: 
     ways = [make(suite(name)[0], "easy", 0, **options) for options in ({}, game.compact_options)]
     tools = {tool.name for env in ways for seat in env.SEATS for tool in env.tools_of(seat)}
     assert game.read_only_tools and {*game.read_only_tools, *game.training_profile.never_injected} <= tools
+    assert not game.compact_vocab or {*game.training_profile.rare_words} <= {*game.compact_vocab().words}
     assert game.training_profile.job.format(seats="every seat")

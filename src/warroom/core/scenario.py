@@ -53,8 +53,9 @@ class TrainingProfile:
     """Policies that play a seat which `expert` does not play, and that slip into its turns."""
     never_injected: tuple[str, ...] = ()
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
-    rare_calls: tuple[str, ...] = ()
-    """Calls that most incidents do without; those with one are shown again more often, or they are hardly learnt."""
+    rare_words: tuple[str, ...] = ()
+    """Calls, and words of the compact rendering, that most incidents do without; those with one are shown again more
+    often, or they are hardly learnt. Where a call accuses, the word that acquits belongs beside it."""
     drawn_truth: DrawnTruth | None = None
     """None where nothing can be left out but scenarios."""
     job: str = "play {seats}"

@@ -22,7 +22,7 @@ from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_lo
 KEPT = 4000
 """Conversations that are kept to be shown again."""
 RARE_WEIGHT = 3.0
-"""How much likelier a conversation with a rare call is shown than another."""
+"""How much likelier a conversation that is taught a rare word is shown than another."""
 FLAWLESS = 0.5
 """How often one without a slip is shown, where each slip counts as 1."""
 
@@ -35,7 +35,7 @@ class Dagger:
     teaching: Teaching
     vocab: Vocab
     rare: Sequence[str] = ()
-    """Tools that few conversations call."""
+    """Words that few conversations are taught."""
     frozen: bool = False
     """A control: the same play, and updates of no length."""
     incidents: int = 16

@@ -58,7 +58,7 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
         left_out=parse_left_out(config.env, config.leave_out),
     )  # fmt: skip
     if config.method == DAGGER:
-        rare = environment.training_profile.rare_calls
+        rare = environment.training_profile.rare_words
         vocab, frozen = environment.compact_vocab(), config.control == FROZEN
         return Dagger(player, teaching, vocab, rare, frozen=frozen, learning_rate=config.learning_rate)
     seats = config.seats or environment.seats

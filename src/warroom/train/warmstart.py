@@ -253,7 +253,7 @@ def imitate(
     if plan.times > 1:
         compact_vocab = environments()[env].compact_vocab
         assert compact_vocab is not None
-        rare = environments()[env].training_profile.rare_calls
+        rare = environments()[env].training_profile.rare_words
         play = with_repeats(play, plan.times, compact_vocab().symbols, Random(plan.seed), rare)
     optimizers, total = ScheduledOptimizers(model), plan.steps + plan.filtered_steps
     for step in range(total):

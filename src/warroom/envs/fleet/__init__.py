@@ -26,7 +26,7 @@ ENVIRONMENT = EnvSpec(
         "calendar",
     }),
     training_profile=TrainingProfile(
-        rare_calls=("flag",),
+        rare_words=("flag", "innocent"),
         drawn_truth=ROGUES,
         behavior_policies=("heuristic", "keyword", "random"),
         job="play {seats} of an on-call team: find what broke production, undo it, and flag the automation that did it "
