@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from hashlib import shake_128
 from itertools import accumulate
-from math import fsum, pi, sin
+from math import fsum
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
+from warroom.sim.host_numbers import HostNumbers, between, host_numbers
 from warroom.sim.log_records import Cells, Context, KeptLine, LineSource, LogLine, cells_of
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import meets
@@ -47,22 +48,8 @@ _SERVED_GROUPS = 28
 
 REVISED_EVERY = 2, 9
 """Bounds of the seconds between two revisions of what is kept: the latest one never goes back."""
-SERIALS_A_REQUEST = 3, 12
-"""Bounds of the numbers that a host gives out for each request that it usually gets: two lines of it hardly ever have
-the same."""
-UNEVEN = 0.7
-"""Share by which a host gives out more or fewer numbers than usual for some seconds."""
-UNEVEN_FOR = 7, 60
-"""Bounds of the seconds from one such time to the next."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
-PART_EVERY = 20
-"""Seconds between two files, terms or batches of a host."""
-
-
-def _between(bounds: tuple[int, int], draw: int) -> float:
-    """A number from the lower to the upper bound, by a byte."""
-    return bounds[0] + (bounds[1] - bounds[0]) * draw / 256
 
 
 def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
@@ -115,7 +102,7 @@ class LogLines:
         self._numbers: dict[tuple[int, int], list[float]] = {}
         self._spanned: dict[int, list[float]] = {}
         self._settings: dict[tuple[int, int], bytes] = {}
-        self._first_numbers: dict[tuple[int, int], bytes] = {}
+        self._numbering: dict[tuple[int, int], HostNumbers] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
@@ -344,19 +331,12 @@ class LogLines:
 
     def _numbered(self, line: KeptLine) -> dict[str, int]:
         """Figures of a host that never go back."""
-        service = line.source.service
-        known = service, line.host
-        if known not in self._first_numbers:
-            self._first_numbers[known] = hash_bytes(7, service, "numbered", self.key.hex(), line.host)
-        first, passed = self._first_numbers[known], line.second - 60 * self.world.first
-        requests = self.system.load[service] / len(self.mixes[service].hosts)
-        pace = max(1.0, requests) * _between(SERIALS_A_REQUEST, first[4])
-        often = 2 * pi / _between(UNEVEN_FOR, first[5])
-        counted = pace * (passed + UNEVEN / often * sin(often * passed + first[6]))
-        return {
-            "serial": 10_000 + int.from_bytes(first[:3]) % 900_000 + int(counted),
-            "part": 100 + int.from_bytes(first[2:4]) % 9_000 + int(passed) // PART_EVERY,
-        }
+        known = service, host = line.source.service, line.host
+        if known not in self._numbering:
+            draw = hash_bytes(6, service, "numbered", self.key.hex(), host)
+            requests = self.system.load[service] / len(self.mixes[service].hosts)
+            self._numbering[known] = host_numbers(draw, requests)
+        return self._numbering[known].after(line.second - 60 * self.world.first)
 
     def _took(self, line: KeptLine, draw: int) -> float:
         """Milliseconds that the request of a line took, or a call of it: no longer than the request, wherever told."""
@@ -412,7 +392,7 @@ class LogLines:
         if (service, group.position) not in self._settings:
             self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
         fixed, passed = self._settings[service, group.position], line.second - 60 * self.world.first
-        newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / _between(REVISED_EVERY, fixed[0]))
+        newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / between(REVISED_EVERY, fixed[0]))
         bounds = ResultBounds(took, self.counts.patience[service], 2 + fixed[3] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
