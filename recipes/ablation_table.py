@@ -1,35 +1,71 @@
-"""The table of `recipes/ablation.sh`: what each variant reached on the test incidents, from summaries alone."""
+"""The table of `recipes/ablation.sh`: what each variant reached on the test incidents, and what training changed.
+
+Scores are compared incident by incident with those of the variant's start; intervals are clustered by incident, over
+all seeds of the training.
+"""
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-SHOWN = {"points": 1, "solved": 100, "rogue_catch": 100, "rogue_false_positive": 100, "mttr": 1}
-"""Metrics and what they are multiplied by."""
+from warroom.core.scenario import TIERS
+from warroom.evals.statistics import Estimate, mean
 
-
-def rows(folder: Path) -> list[list[str]]:
-    """A row for each tier of one evaluation."""
-    summary = json.loads((folder / "summary.json").read_text())
-    pooled = [row for row in summary["rows"] if row["scenario"] is None]
-    name = f"{folder.parent.name} {folder.name.removesuffix('-eval')}"
-    return [
-        [name, row["tier"], str(row["n"]), *[cell(row.get(key), by) for key, by in SHOWN.items()]] for row in pooled
-    ]
+STARTS = {"small": "warm-32"}
+"""The start of a variant, where it is not that of the usual size."""
+SHARES = {"solved": "solved %", "rogue_catch": "rogues caught %", "rogue_false_positive": "innocents flagged %"}
 
 
-def cell(found: dict[str, Any] | None, by: int) -> str:
-    if not found or found["mean"] is None:
-        return ""
-    span = "" if found["lo"] is None else f" ({by * found['lo']:.1f} to {by * found['hi']:.1f})"
-    return f"{by * found['mean']:.1f}{span}"
+class Evaluation(NamedTuple):
+    """One evaluation of one training."""
+
+    variant: str
+    seed: str
+    folder: Path
+
+    def scores(self, tier: str) -> dict[str, float]:
+        """By incident."""
+        episodes = [json.loads(line) for line in (self.folder / "episodes.jsonl").open()]
+        return {one["spec"]: one["score"] for one in episodes if f"@{tier}" in one["spec"]}
+
+    def share(self, tier: str, metric: str) -> float:
+        """In per cent."""
+        rows = json.loads((self.folder / "summary.json").read_text())["rows"]
+        (row,) = [row for row in rows if row["scenario"] is None and row["tier"] == tier]
+        return 100 * row[metric]["mean"] if row[metric] else 0.0
+
+
+def change(trained: list[Evaluation], start: list[Evaluation], tier: str) -> Estimate:
+    """Of the score by training."""
+    before = {one.seed: one.scores(tier) for one in start}
+    pairs = [(spec, score - before[one.seed][spec]) for one in trained for spec, score in one.scores(tier).items()]
+    return mean([difference for _, difference in pairs], [spec for spec, _ in pairs])
+
+
+def row(variant: str, tier: str, found: list[Evaluation], start: list[Evaluation]) -> list[str]:
+    """Means over the seeds, and beside the change those of each seed."""
+    scores = [score for one in found for score in one.scores(tier).values()]
+    shares = [" / ".join([f"{one.share(tier, metric):.0f}" for one in found]) for metric in SHARES]
+    shown = [variant, tier, f"{sum(scores) / len(scores):.2f}", *shares]
+    if found == start:
+        return [*shown, "", ""]
+    changed, by_seed = change(found, start, tier), [change([one], start, tier).mean for one in found]
+    span = f"{changed.mean:+.2f} ({changed.lo:+.2f} to {changed.hi:+.2f})"
+    return [*shown, span, " / ".join([f"{one:+.2f}" for one in by_seed])]
 
 
 def main() -> None:
-    folders = sorted(path.parent for path in Path(sys.argv[1]).glob("seed-*/*-eval/summary.json"))
-    head = ["variant", "tier", "n", "points", "solved %", "rogues caught %", "innocents flagged %", "minutes"]
-    for line in [head, ["---"] * len(head), *[row for folder in folders for row in rows(folder)]]:
+    by_variant: dict[str, list[Evaluation]] = {}
+    for path in sorted(Path(sys.argv[1]).glob("seed-*/*-eval/summary.json")):
+        name = path.parent.name.removesuffix("-eval")
+        by_variant.setdefault(name, []).append(Evaluation(name, path.parent.parent.name, path.parent))
+    head = ["variant", "tier", "score", *SHARES.values(), "change of score (95 %)", "by seed"]
+    lines = [head, ["---"] * len(head)]
+    for variant, found in by_variant.items():
+        start = by_variant[variant if variant.startswith("warm") else STARTS.get(variant, "warm-64")]
+        lines += [row(variant, tier, found, start) for tier in TIERS]
+    for line in lines:
         print("| " + " | ".join(line) + " |")
 
 
