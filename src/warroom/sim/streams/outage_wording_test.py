@@ -333,14 +333,14 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
 TEST_RESULTS: Results = {
     ("crash", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
+        "ops_lost={rest}",
     ),
     ("crash", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
     ),
     ("crash", "db"): (
-        "stmt_try={tries}/{most} errored", "stmt_try_cap={most} errored={tries}", "stmt_tries_left={left}",
-        "statements_lost={rest}",
+        "rows_sent={done}/{all}", "rows={all} rows_sent={done}", "statements_lost={rest}",
+        "batch={all} committed={done}",
     ),
     ("crash", "cache"): (
         "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}", "tries_left={left}", "commands_lost={rest}",
@@ -355,11 +355,11 @@ TEST_RESULTS: Results = {
     ),
     ("credential_stuffing", ""): (
         "genuine_ok={done}/{all}", "genuine={all} genuine_ok={done}", "genuine_refused={rest}",
-        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
+        "of {all} known users {done} signed in",
     ),
     ("leaked_token", ""): (
         "owner_ok={done}/{all}", "owner_calls={all} owner_ok={done}", "owner_refused={rest}",
-        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
+        "of {all} calls of the owner {done} served",
     ),
     ("provider", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
@@ -377,9 +377,9 @@ TEST_RESULTS: Results = {
         "attempts_left={left}", "undelivered={rest}k",
     ),
     ("errors", "db"): (
-        "stmt_try={tries}/{most} errored", "stmt_try_cap={most} errored={tries}",
+        "statements={done}/{all}", "batch={all} executed={done}",
         "rows={done}/{all}", "expect={all} fetched={done}",
-        "stmt_tries_left={left}", "rows_short={rest}",
+        "rows_short={rest}",
     ),
     ("errors", "cache"): (
         "try={tries}/{most} ERR", "tries_cap={most} ERR={tries}",
@@ -405,7 +405,7 @@ TEST_RESULTS: Results = {
         "first_byte={took}ms downstream_timeout={limit}ms", "downstream_timeout={limit}ms first_byte={took}ms",
     ),
     ("late", "db"): (
-        "t={took}ms cancel_after={limit}ms", "cancel_after={limit}ms t={took}ms",
+        "elapsed={took}ms cancel_after={limit}ms", "cancel_after={limit}ms elapsed={took}ms",
         "total={took}ms client_limit={limit}ms", "client_limit={limit}ms total={took}ms",
     ),
     ("late", "cache"): (
