@@ -26,7 +26,7 @@ demo: .venv/train  ## train an under-trained nano by DAgger, evaluate it beside 
 	$(BIN)/warroom eval --policies heuristic,nano-start,hf:$(DEMO)/model,expert --out $(DEMO)-eval --open
 	@[ -n "$$CI" ] || $(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(DEMO)/learning_curve.png"
 
-nano: .venv/train  ## make the nano's shipped weights again, from nothing: a warm start, then GRPO
+nano: .venv/train  ## make the nano's shipped weights again, from nothing: imitation, then DAgger
 	recipes/train_nano.sh
 
 test: .venv/dev  ## the suite; without the npm registry the tests of the page are skipped, and say why

@@ -299,13 +299,12 @@ def test_ctrl_c_ends_a_warm_start_with_a_word(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_help_tells_the_defaults() -> None:
-    plan = WarmStart()
-    for name, default in (
-        ("hidden", plan.shape.hidden),
-        ("expert_share", plan.mixture.expert),
-        ("warm_steps", plan.steps + plan.filtered_steps),
-    ):
-        assert StartOptions.declared()[name].info.default_help == str(default)
+    plans = {env: plan_for(env=env) for env in environments()}
+    steps = ", ".join([f"{plan.steps + plan.filtered_steps} for {env}" for env, plan in plans.items()])
+    assert StartOptions.declared()["warm_steps"].info.default_help == steps
+    for plan in plans.values():
+        assert StartOptions.declared()["hidden"].info.default_help == str(plan.shape.hidden)
+        assert StartOptions.declared()["expert_share"].info.default_help == str(plan.mixture.expert)
 
 
 @pytest.mark.parametrize(

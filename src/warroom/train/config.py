@@ -223,7 +223,10 @@ class StartOptions(Options):
         group=SCRATCH, default_help="0.85",
     )  # fmt: skip
     warm_steps: int | None = option(
-        None, "steps of imitation, the last of them on good play only", group=SCRATCH, default_help="2000"
+        None,
+        "steps of imitation, the last of them on good play only",
+        group=SCRATCH,
+        default_help="560 for fleet, 3000 for logs, 1400 for tickets",
     )
     only_warm_start: bool = option(False, "stop after the warm start, which is then the folder --out", group=SCRATCH)
 
