@@ -16,7 +16,7 @@ endef
 TEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=2 --dist=worksteal
 
 # Minutes of processor time that the demo learns for. Each demo gets a folder of its own.
-DEMO_MINUTES ?= 3
+DEMO_MINUTES ?= 5
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: demo nano ui test test-fast test-thorough bench audit check lint format golden docs wheel clean
