@@ -1,6 +1,7 @@
 """The laws of the logs at a few incidents; `recipes/logs_laws.py` goes through two thousand."""
 
 import re
+from itertools import pairwise
 from math import log
 from statistics import stdev
 
@@ -11,6 +12,7 @@ from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
+from warroom.sim.host_numbers import host_numbers
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 from warroom.sim.outages import REMEDIES
@@ -83,6 +85,25 @@ def test_numbers_of_requests_never_go_back_on_a_host() -> None:
                 assert numbers == sorted(numbers)
                 seen += len(numbers)
     assert seen > 200
+
+
+def test_numbers_of_requests_are_no_clock() -> None:
+    """Hosts number at paces of their own, and unevenly."""
+    ways = [host_numbers(bytes([9, 9, 9, 9, draw, 255 - draw]), requests=100.0) for draw in (10, 200)]
+    for way in ways:
+        numbers = [way.after(0.5 * step)["serial"] for step in range(400)]
+        steps = [later - earlier for earlier, later in pairwise(numbers)]
+        assert min(steps) > 0 and max(steps) > 3 * min(steps)
+    quick, slow = sorted([way.after(3600.0)["serial"] for way in ways], reverse=True)
+    assert quick > 1.5 * slow
+
+
+def test_a_gateway_writes_of_several_routes_served_and_failed() -> None:
+    env = drawn("single_crash", "hard", 0)
+    for role in ("served", "failed"):
+        texts = [one.text for g in env.response.logs.lines.groups(0) if g.role == role for one in g.streams]
+        routes = {found[0] for text in texts if (found := re.search(r"/[a-z]\S*", text))}
+        assert len(routes) >= 3, (role, texts)
 
 
 def test_latencies_wander_over_hours_and_hardly_from_one_minute_to_the_next() -> None:

@@ -55,7 +55,8 @@ class TrainingProfile:
     """Calls that do not slip in, for they would leave a script in the middle of what it has to say."""
     rare_words: tuple[str, ...] = ()
     """Calls, and words of the compact rendering, that most incidents do without; those with one are shown again more
-    often, or they are hardly learnt. Where a call accuses, the word that acquits belongs beside it."""
+    often, or they are hardly learnt. Imitation looks at calls alone, DAgger at all of them. Where a call accuses, the
+    word that acquits belongs beside it."""
     drawn_truth: DrawnTruth | None = None
     """None where nothing can be left out but scenarios."""
     job: str = "play {seats}"

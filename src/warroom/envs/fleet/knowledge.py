@@ -78,26 +78,32 @@ def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
 
 def _of_lines(env: "FleetEnv", site: Site) -> Clue:
     """The lines that call the resource used up, expired or out of reach, which rise with the harm."""
-    service, group = _writer(env, site)
-    onset, lines = site.onset // 60, env.sources.log_lines
+    told, onset, lines = _told_of(env, site), site.onset // 60, env.sources.log_lines
     minutes = onset - 2, min(onset + 1, env.situation.world.minute)
-    before, after = (lines.numbers(minute, service)[group.position] for minute in minutes)
-    said = re.sub(r"\{\w+\}", "…", group.streams[0].text)
+    before, after = (lines.numbers(minute, told.service)[told.group.position] for minute in minutes)
+    said = re.sub(r"\{\w+\}", "…", told.group.streams[0].text)
     text = (
-        f"log of {env.incident.system.names[service]}, trace:none: “{said}” rises from {before:.0f} to {after:.0f} "
-        f"lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"
+        f"log of {env.incident.system.names[told.service]}, trace:none: “{said}” rises from {before:.0f} to "
+        f"{after:.0f} lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"
     )
     return Clue("logs", site.service, "hit", True, text, site.mechanism)
 
 
-def _writer(env: "FleetEnv", site: Site) -> tuple[int, StreamGroup]:
-    """The first component that writes such lines, the service itself or a caller, and the lines."""
-    told = env.incident.system.names.index(site.service), site.mechanism, "state"
+class _ResourceLines(NamedTuple):
+    """Lines about a resource, and who writes them."""
+
+    service: int
+    group: StreamGroup
+
+
+def _told_of(env: "FleetEnv", site: Site) -> _ResourceLines:
+    """Those of the first component that writes such lines, the service itself or a caller."""
+    about = env.incident.system.names.index(site.service), site.mechanism, "state"
     return next(
-        (service, group)
+        _ResourceLines(service, group)
         for service in range(env.incident.system.size)
         for group in env.sources.log_lines.groups(service)
-        if group.symptom and (group.symptom.origin, group.symptom.mechanism, group.symptom.tells) == told
+        if group.symptom and (group.symptom.origin, group.symptom.mechanism, group.symptom.tells) == about
     )
 
 
