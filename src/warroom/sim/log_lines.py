@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from hashlib import shake_128
 from itertools import accumulate
-from math import fsum
+from math import exp, fsum
+from statistics import NormalDist
 
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
@@ -48,6 +49,8 @@ _SERVED_GROUPS = 28
 
 REVISED_EVERY = 2, 9
 """Bounds of the seconds between two revisions of what is kept: the latest one never goes back."""
+DURATIONS = tuple([exp(0.6 * NormalDist().inv_cdf((byte + 0.5) / 256) - 0.18) for byte in range(256)])
+"""By byte: how long a request takes that nothing holds up, as a multiple of the mean; few take long."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
 
@@ -353,7 +356,7 @@ class LogLines:
             return deadline * (1.0 if group.role == "late" else 1.1 + draw / 160)
         if group.role in _HARMED:
             return self._spans(minute)[self._asked(service, group)] * (0.3 + draw / 128)
-        return self.counts.latency(minute, service) * (0.3 + draw / 128)
+        return min(self.counts.latency(minute, service) * DURATIONS[draw], 0.9 * self.counts.patience[service])
 
     def _asked(self, service: int, group: StreamGroup) -> int:
         """The service whose time a line states: the one called, else the writer."""

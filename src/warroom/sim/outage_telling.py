@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from warroom.core.rng import stream
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.outage_casting import GROWS, OutageCasting, RoutineObject, Story
@@ -104,13 +104,18 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
     def _two(self, rng: Random, name: str, writer: int, names: dict[str, str]) -> tuple[LineStream, ...]:
         """Two kinds of line of a trouble, each with a result unless it has but one."""
         kind = self.system.kinds[writer]
-        results = results_of(self.split, name, kind)
         chosen = rng.sample(troubles_of(self.split, name, kind), 2)
-        ends = [SEPARATOR + result for result in rng.sample(results, 2)] if results else ["", ""]
+        end = self._result(writer, results_of(self.split, name, kind))
         return tuple([
             line_stream(line.level, line.text + end, share, names)
-            for line, end, share in zip(chosen, ends, FIRST_AND_SECOND, strict=True)
+            for line, share in zip(chosen, FIRST_AND_SECOND, strict=True)
         ])  # fmt: skip
+
+    def _result(self, writer: int, results: tuple[str, ...]) -> str:
+        """How a component ends lines about requests: each in its own way, whatever the trouble."""
+        if not results:
+            return ""
+        return SEPARATOR + results[hash_bytes(1, self._seed, "results", writer)[0] % len(results)]
 
 
 def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGroup:

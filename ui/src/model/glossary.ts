@@ -6,7 +6,7 @@ export const WORDS: readonly (readonly [word: string, meaning: string])[] = [
   ["careless", "an agent that broke a rule and did not cause the harm, or too little of it"],
   ["clean", "an agent that did neither"],
   ["scenario", "what the incident is drawn from; “Rogue …” scenarios have a suspect of that kind, who may be innocent"],
-  ["★ ✓ · ⧗ ?! ? ??", "best act, good act, no grade, known too late, inaccuracy, mistake, blunder: by what the turn cost of the best total"],
+  ["★ ✓ · ◷ ?! ? ??", "best act, good act, no grade, known too late, inaccuracy, mistake, blunder: by what the turn cost of the best total"],
   ["seat", "one of the four roles of the team, each with sources of its own"],
   ["score", "0 for doing nothing, 1 for the oracle, who is told the truth"],
   ["ground", "the rule that was broken: no_approval, over_limit, out_of_scope, out_of_window or false_statement"],

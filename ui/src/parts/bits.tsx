@@ -6,7 +6,7 @@ import { sentence, words } from "../model/text";
 export type Grade = Mark["grade"];
 
 const GLYPHS: Readonly<Record<Grade, string>> = {
-  best: "★", good: "✓", inaccuracy: "?!", mistake: "?", blunder: "??", late: "⧗", none: "·",
+  best: "★", good: "✓", inaccuracy: "?!", mistake: "?", blunder: "??", late: "◷", none: "·",
 };
 
 export const glyph = (grade: Grade): string => GLYPHS[grade];

@@ -30,6 +30,8 @@ FIRST_AND_SECOND = 0.7, 0.3
 """Their shares of the lines."""
 VARIETY = 0.55, 0.3, 0.15
 """Shares of a template's lines by the names that a component fills it with, such as three routes."""
+USED = 5
+"""Names of a kind that one component has: other services have other handlers."""
 
 
 class LineStream(NamedTuple):
@@ -101,7 +103,8 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
     """Everything that a component may write; the choice depends on the key and the component alone."""
     kind, split = system.kinds[service], group(split)
     begin, end = system.link_ranges[service]
-    draws, period = cycle(hash_bytes(64, service, "streams", key.hex())), _period(kind, split)
+    draws = cycle(hash_bytes(64, service, "streams", key.hex()))
+    own = OwnNames(kind, split, hash_bytes(1, service, "names", key.hex())[0] % _period(kind, split))
     found: list[StreamGroup] = []
     for role, templates in _templates(kind, split):
         places = range(begin, end) if role in CALL_ROLES else (USERS,)
@@ -110,12 +113,12 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
             draw = next(draws)
             if role not in _EXCLUSIVE:
                 for template in templates:
-                    streams = _varied(template, 1.0, kind, split, callee, next(draws) % period)
+                    streams = _varied(template, 1.0, own, callee, next(draws) % USED)
                     found.append(StreamGroup(len(found), role, place, template.rate, streams))
                 continue
             chosen = _two_of(templates, draw)
             both = [
-                _varied(template, share, kind, split, callee, next(draws) % period)
+                _varied(template, share, own, callee, next(draws) % USED)
                 for template, share in zip(chosen, FIRST_AND_SECOND, strict=True)
             ]
             found.append(StreamGroup(len(found), role, place, chosen[0].rate, (*both[0], *both[1])))
@@ -126,6 +129,20 @@ def _two_of(templates: tuple[Template, ...], draw: int) -> tuple[Template, Templ
     first = draw % len(templates)
     second = (first + 1 + draw // len(templates) % (len(templates) - 1)) % len(templates)
     return templates[first], templates[second]
+
+
+class OwnNames(NamedTuple):
+    """The names that one component has, of all that components of its kind have."""
+
+    kind: str
+    split: Split
+    first: int
+    """Where they begin."""
+
+    def name(self, slot: str, draw: int) -> str:
+        """One of those that fill a slot; empty if it is none of names."""
+        known = KINDS[self.kind][self.split].names.get(slot)
+        return known[(self.first + (draw + len(slot)) % min(USED, len(known))) % len(known)] if known else ""
 
 
 class RoleTemplates(NamedTuple):
@@ -145,30 +162,22 @@ def _templates(kind: str, split: Split) -> tuple[RoleTemplates, ...]:
 
 @cache
 def _period(kind: str, split: Split) -> int:
-    """Draws that differ by as much choose the same names."""
+    """Names that begin as much later are the same."""
     return lcm(*[len(names) for names in KINDS[kind][split].names.values()])
 
 
 @lru_cache(maxsize=65_536)
-def _varied(
-    template: Template, share: float, kind: str, split: Split, callee: str, draw: int
-) -> tuple[LineStream, ...]:
-    """The streams of a template, one for each of the names that a component fills it with. `draw` is below the period
-    of the kind's names, so that few are worked out twice."""
-    if not KINDS[kind][split].names.keys() & set(_pieces(template.text)[1::2]):
-        return (_named(template, share, kind, split, callee, draw),)
-    return tuple([
-        _named(template, share * part, kind, split, callee, draw + k) for k, part in enumerate(VARIETY)
-    ])  # fmt: skip
+def _varied(template: Template, share: float, own: OwnNames, callee: str, draw: int) -> tuple[LineStream, ...]:
+    """The streams of a template, one for each of the names that a component fills it with. `draw` is below `USED`, so
+    that few are worked out twice."""
+    if not KINDS[own.kind][own.split].names.keys() & set(_pieces(template.text)[1::2]):
+        return (_named(template, share, own, callee, draw),)
+    return tuple([_named(template, share * part, own, callee, draw + k) for k, part in enumerate(VARIETY)])
 
 
-def _named(template: Template, share: float, kind: str, split: Split, callee: str, draw: int) -> LineStream:
+def _named(template: Template, share: float, own: OwnNames, callee: str, draw: int) -> LineStream:
     """A stream with the names that a draw chooses."""
-    names = KINDS[kind][split].names
-    filled = [
-        callee if slot == "callee" else names[slot][(draw + len(slot)) % len(names[slot])] if slot in names else ""
-        for slot in _pieces(template.text)[1::2]
-    ]
+    filled = [callee if slot == "callee" else own.name(slot, draw) for slot in _pieces(template.text)[1::2]]
     return _filled(template.level, template.text, share, tuple(filled))
 
 

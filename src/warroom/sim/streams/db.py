@@ -6,7 +6,10 @@ from warroom.sim.streams.template import KindTemplates, Template
 DB: dict[Split, KindTemplates] = {
     Split.TRAIN: KindTemplates(
         {
-            "table": ("entries", "accounts", "versions", "totals", "links", "events"),
+            "table": (
+                *("entries", "accounts", "versions", "totals", "links", "events", "sessions", "labels", "grants"),
+                *("drafts", "prices", "contacts", "shipments", "audits"),
+            ),
             "statement": ("select_by_key", "select_range", "upsert_row", "count_group"),
         },
         (
@@ -54,7 +57,10 @@ DB: dict[Split, KindTemplates] = {
     ),
     Split.TEST: KindTemplates(
         {
-            "table": ("t_item", "t_owner", "t_state", "t_sum", "t_relation", "t_history"),
+            "table": (
+                *("t_item", "t_owner", "t_state", "t_sum", "t_relation", "t_history", "t_tag", "t_quota", "t_address"),
+                *("t_invoice", "t_device", "t_setting", "t_batch", "t_place"),
+            ),
             "statement": ("q_point", "q_scan", "q_merge", "q_rollup"),
         },
         (

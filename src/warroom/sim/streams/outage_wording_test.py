@@ -279,14 +279,14 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E fraud scoring vendor overloaded, call={serial}",
     ),
     ("credential_stuffing", ""): (
-        "W sign-in spray, {many} names in a minute",
+        "W password spray, {many} user names in a minute",
         "E bad passwords from {many} addresses, limiter engaged",
-        "W challenge on for all sign-ins, bad={many}",
+        "W challenge on for all callers, bad passwords={many}",
         "E password hashing queue={many}, nearly all wrong",
         "W one network tried {many} unknown accounts",
         "E breached password offered for account {seq}",
         "W same password offered for {many} names",
-        "E sign-in slots taken by flagged bots, ticket={serial}",
+        "E auth slots taken by flagged bots, ticket={serial}",
     ),
     ("leaked_token", ""): (
         "W bearer={ident} pages through {many} accounts",
@@ -355,7 +355,7 @@ TEST_RESULTS: Results = {
     ),
     ("credential_stuffing", ""): (
         "genuine_ok={done}/{all}", "genuine={all} genuine_ok={done}", "genuine_refused={rest}",
-        "of {all} known users {done} signed in",
+        "of {all} known users {done} let in",
     ),
     ("leaked_token", ""): (
         "owner_ok={done}/{all}", "owner_calls={all} owner_ok={done}", "owner_refused={rest}",

@@ -279,13 +279,13 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E webhook {seq} of the partner missing",
     ),
     ("credential_stuffing", ""): (
-        "W failed logins from one network on {many} accounts",
-        "E login throttle triggered, {many} accounts tried in a minute",
-        "W verification queue filled by failed logins, {many} waiting",
+        "W wrong passwords from one network for {many} accounts",
+        "E password throttle triggered, {many} accounts tried in a minute",
+        "W verification queue filled by wrong passwords, {many} waiting",
         "E account {seq} locked after {few} wrong passwords from hosting networks",
-        "W captcha demanded for every login, {many} wrong passwords a minute",
+        "W captcha demanded of every caller, {many} wrong passwords a minute",
         "E same client fingerprint on {many} accounts, block rule active",
-        "W session store holds {many} logins without a second factor",
+        "W {many} callers without a second factor in a minute",
         "E password hashing queue at {many}, nearly all passwords wrong",
     ),
     ("leaked_token", ""): (
@@ -357,8 +357,8 @@ TRAIN_RESULTS: Results = {
         "row locks requested {all}, granted {done}",
     ),
     ("credential_stuffing", ""): (
-        "{done} of {all} genuine sign-ins answered", "genuine sign-ins {all}, answered {done}",
-        "genuine sign-ins refused: {rest}", "http {status}, health {inner}", "health {inner}, http {status}",
+        "{done} of {all} genuine users answered", "genuine users {all}, answered {done}",
+        "genuine users refused: {rest}", "http {status}, health {inner}", "health {inner}, http {status}",
     ),
     ("leaked_token", ""): (
         "{done} of {all} owner calls answered", "owner calls {all}, answered {done}",

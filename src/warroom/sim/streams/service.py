@@ -6,10 +6,18 @@ from warroom.sim.streams.template import KindTemplates, Template
 SERVICE: dict[Split, KindTemplates] = {
     Split.TRAIN: KindTemplates(
         {
-            "handler": ("ReadHandler", "ListHandler", "UpdateHandler", "BatchHandler", "LookupHandler"),
+            "handler": (
+                *("ReadHandler", "ListHandler", "UpdateHandler", "BatchHandler", "LookupHandler", "ArchiveHandler"),
+                *("PreviewHandler", "MergeHandler", "ExportHandler", "CountHandler", "DraftHandler", "CloseHandler"),
+                *("QuotaHandler", "MoveHandler", "TagHandler", "RestoreHandler", "HistoryHandler", "ShareHandler"),
+                *("VerifyHandler", "SummaryHandler"),
+            ),
             "frame": ("api.resource", "http.server", "rpc.entry", "core.filter"),
             "module": ("core.dispatch", "core.pipeline", "domain.rules", "domain.assembly", "io.codec"),
-            "job": ("expire-drafts", "sync-catalogue", "recount-totals", "flush-metrics"),
+            "job": (
+                *("expire-drafts", "sync-catalogue", "recount-totals", "flush-metrics", "rotate-keys", "purge-trash"),
+                *("warm-lookups", "renew-leases", "mail-digests", "check-links"),
+            ),
         },
         (
             Template("served", "INFO", 0.8, "{handler} done in {ms} ms"),
@@ -56,10 +64,17 @@ SERVICE: dict[Split, KindTemplates] = {
     ),
     Split.TEST: KindTemplates(
         {
-            "handler": ("fetchView", "listEntries", "applyPatch", "bulkResolve", "queryDetail"),
+            "handler": (
+                *("fetchView", "listEntries", "applyPatch", "bulkResolve", "queryDetail", "openBatch", "putDraft"),
+                *("mergeState", "readTimeline", "countMatches", "removeEntry", "closeBatch", "loadProfile", "tagItem"),
+                *("checkQuota", "renderPage", "exportRows", "moveItem", "verifyLink", "getSummary"),
+            ),
             "frame": ("grpc/serve", "http/mux", "edge/handler", "mw/chain"),
             "module": ("kernel/router", "kernel/steps", "model/checks", "model/compose", "wire/decode"),
-            "job": ("close-stale", "import-feed", "rebuild-index", "report-usage"),
+            "job": (
+                *("close-stale", "import-feed", "rebuild-index", "report-usage", "trim-history", "refresh-tokens"),
+                *("resend-hooks", "reconcile-stock", "snapshot-state", "drop-expired"),
+            ),
         },
         (
             Template("served", "INFO", 0.8, "op={handler} result=ok took={ms}ms"),
