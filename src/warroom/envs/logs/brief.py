@@ -29,8 +29,8 @@ RULES = (
     "name both, and page every team that has to know. Counts are of all lines; of one kind of line the newest {kept} "
     "a minute are kept. Lines of one request share its trace id and its ctx (cohort/app version, region, class). "
     "Troubles that requests recover from are logged as often, and as loudly, as the one that makes them fail. How a "
-    "request ended stands at the end of such a line: all tries used, less done than asked, an old version, a status from "
-    "500 on or more time than allowed is harm; the health beside a status is that of a check, not of the request."
+    "request ended stands at the end of such a line: all tries used, less done than asked, an old version, a status "
+    "from 500 on or more time than allowed is harm; the health beside a status is that of a check, not of the request."
 )
 TEAMS_RULE = (
     "Severity, by the share of users' requests that failed in the {window} minutes up to the page: {rule}. The "

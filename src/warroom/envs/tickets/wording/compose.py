@@ -112,8 +112,7 @@ def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) ->
 def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """Somebody passes on what another person wrote."""
     said = [_careless(manner, line) for line in _joined(pen, manner, messages)]
-    head = [pen.say("forwarded", name=name), *([pen.say("earlier")] if pen.chance(3) else [])]
-    return "\n".join([" ".join(head), *[f"> {line}" for line in said], *_plea(pen, manner)])
+    return "\n".join([pen.say("forwarded", name=name), *[f"> {line}" for line in said], *_plea(pen, manner)])
 
 
 Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Utterance], str], str]
@@ -185,10 +184,11 @@ def _careless(manner: Manner, line: str) -> str:
 
 
 def compose_article(plan: DocumentPlan, split: str, draws: Draws) -> str:
-    """An article in one of several layouts."""
+    """An article in one of several layouts; a policy, which is notes alone, has none with questions or headings."""
     labels = ARTICLE_LABELS[split]
     parts = _parts(plan, Pen(split, draws))
-    return ARTICLES[draws.pick(len(ARTICLES))](parts, labels[draws.pick(len(labels))])
+    layouts = ARTICLES if plan.about or plan.steps else POLICIES
+    return layouts[draws.pick(len(layouts))](parts, labels[draws.pick(len(labels))])
 
 
 class _Parts(NamedTuple):
@@ -258,6 +258,7 @@ def _plain(parts: _Parts, labels: ArticleLabels) -> str:
 
 ArticleLayout: TypeAlias = Callable[[_Parts, ArticleLabels], str]
 ARTICLES: tuple[ArticleLayout, ...] = (_listed, _prose, _answers, _rows, _plain)
+POLICIES: tuple[ArticleLayout, ...] = (_listed, _prose, _plain)
 
 
 # -- threads -----------------------------------------------------------------------------------------
