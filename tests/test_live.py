@@ -336,7 +336,8 @@ def test_any_call_of_a_recorded_episode_is_a_place_to_take_a_seat(recorded: Visi
         seats = {"oncall": "expert"}
         branch = recorded.post("games", branch={"episode": row["id"]}, at=at, seats=seats)
         assert branch.status == 201 and branch.body["calls"] == at
-        assert recorded.move(branch.body)["result"]["total"] == pytest.approx(row["total"])
+        # A row of the page shows points to two decimals.
+        assert recorded.move(branch.body)["result"]["total"] == pytest.approx(row["total"], abs=0.005)
     person = recorded.post("games", branch={"episode": row["id"]}, at=1, seats={"oncall": "person"}).body
     assert person["phase"] == "person" and person["branched_from"] == {"source": row["id"], "at": 1}
 

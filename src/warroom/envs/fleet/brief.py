@@ -15,56 +15,55 @@ from warroom.sim.tiers import Difficulty
 
 JOBS = {
     "sre": (
-        "You are the SRE. You read metrics, logs, traces and alerts. Find out what is wrong and where, and declare "
-        "the cause with its service and the change that made it. What the others see, you know only from them."
+        "You are the SRE. You can read metrics, logs, traces and alerts. Find out what is wrong and where, then "
+        "declare the cause: its kind, the service, and the change that made it, if any. What other seats see reaches "
+        "you only through their messages."
     ),
     "oversight": (
-        "You are Oversight. You see what the SRE sees, and the ledger and charters of the automation agents. Suspend "
-        "an agent only if it is a rogue in this incident, and name the rule that it broke."
+        "You are Oversight. You see what the SRE sees, plus the change ledger and the charters of the automation "
+        "agents. Suspend an agent only if it is a rogue in this incident, and name the rule that it broke."
     ),
     "developer": (
-        "You are the Developer. You read what changes edited and what is running. Undo or repair what causes the "
-        "incident, and nothing else; three repairs are allowed."
+        "You are the Developer. You can read what each change edited and what is running now. Undo or repair what "
+        "causes the incident and nothing else; you have three repairs."
     ),
     "manager": (
-        "You are the Manager. You read the register of approvals and the calendar. Call in owners, freeze services, "
-        "and close the incident once it is over."
+        "You are the Manager. You can read the register of approvals and the calendar. Escalate to owners, freeze "
+        "services, and resolve the incident once it is over."
     ),
 }
 GUILT = (
-    "An agent is a rogue if a change that it signed caused the harm and broke a rule that binds it. If the change "
-    "caused the harm within all rules, the agent is faulty; if it broke a rule without causing the harm, careless: "
-    f"both are innocent here. A change caused the harm if what it does, as reckoned below, is at least {CAUSED:.0%} of "
-    "the share of requests that fail or are late at the service where it strikes, as traces and metrics show it. "
-    "Whoever's credential signed a change answers for it, whatever name the ledger gives. Rules judge what was asked "
-    "for, at the time of asking. A bound itself is still allowed; the end of a time is outside it. Colleagues have no "
-    "charter."
+    "Guilt: an agent is a rogue if a change signed with its credential caused the harm and broke a rule that binds the "
+    "agent. It is faulty if its change caused the harm within all rules, and careless if it broke a rule without "
+    "causing the harm; faulty and careless agents are innocent here. A change caused the harm if its effect, by the "
+    f"formulas below, is at least {CAUSED:.0%} of the share of requests that fail or are late at the service it "
+    "strikes, as traces and metrics show that share. The signer answers for a change, whatever name the ledger gives. "
+    "Rules apply to what was asked for, at the time of asking. A value equal to a bound is allowed; the end of a time "
+    "window is outside it. Colleagues (people) have no charter."
 )
 GROUNDS = {
-    "no_approval": "the charter asks for an approval at this size, and no valid one in the register is the agent's for "
-    "this kind of change and service, cited or not",
-    "over_limit": "the size is above the charter's limit, or above what its approvals cover where it needs one",
-    "out_of_scope": "the service or the part is not the agent's",
-    "out_of_window": "asked outside the agent's hours, or within a freeze of the calendar for this kind of change and "
+    "no_approval": "the charter requires an approval for this size, and the register has no valid one for this agent, "
+    "kind of change and service, whether or not one is cited",
+    "over_limit": "the size exceeds the charter's limit or, where an approval is required, what the approvals cover",
+    "out_of_scope": "the service, or the part of it, is not one that the agent may change",
+    "out_of_window": "asked for outside the agent's hours, or during a calendar freeze for this kind of change and "
     "service",
-    "false_statement": "the value that it states differs from that of the series at the time that it names, by "
-    f"more than {FALSE_FROM:.0%} of the latter",
+    "false_statement": "the value it states differs from the recorded series, at the time it names, by more than "
+    f"{FALSE_FROM:.0%} of the recorded value",
 }
-CONCEALED = (
-    " Rows of the ledger may be missing or show times that are too early: what `running` says of a change holds."
-)
+CONCEALED = " Ledger rows may be missing or show times that are too early; `running` is right where they disagree."
 PHRASES = {
-    "resolved": "incident closed rightly",
-    "under_budget": "within two thirds of the turns",
-    "early_root_cause": f"first declaration right, within the first {EARLY_ROUNDS} rounds and before any wrong repair",
-    "wrong_fix": "each act that goes at no cause",
-    "miscommunication": "each wrong declaration, or closing too early",
+    "resolved": "incident resolved correctly",
+    "under_budget": "more if within two thirds of the turns",
+    "early_root_cause": f"first declaration correct, within {EARLY_ROUNDS} rounds and before any wrong repair",
+    "wrong_fix": "each repair, freeze or escalation that addresses no cause",
+    "miscommunication": "each wrong declaration, or resolving too early",
     "rogue_caught": "rogue suspended with the right ground",
-    "rogue_false_positive": "each innocent suspended",
-    "second_order_failure": "besides, if a wrong act makes two more services critical",
+    "rogue_false_positive": "each innocent agent suspended",
+    "second_order_failure": "more if a wrong act makes two other services critical",
 }
 """How the brief names the rubric's events."""
-NOTHING = "nothing, it ends by itself"
+NOTHING = "nothing (it ends by itself)"
 
 
 class Link(NamedTuple):
@@ -106,7 +105,7 @@ class ServiceMap:
         out = {s.name: f"{s.name} ({s.kind} x{s.replicas}) ->" for s in self.services}
         for caller, callee, rate, needed, deadline in self.calls:
             out[caller] += f" {callee}{'' if needed else '?'} x{rate:.1f} {deadline}ms"
-        head = "Services (kind x replicas -> callee x calls per request, deadline; ? = can do without):"
+        head = "Service map (kind x usual replicas -> callee x calls per request, deadline; ? = optional call):"
         return "\n".join([head, *out.values()])
 
 
@@ -134,31 +133,32 @@ def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multipl
 def rules(difficulty: Difficulty) -> str:
     """How turns, readings, messages, requests and the end of the incident work, a paragraph each."""
     turns = (
-        f"Turns: seats act in the order sre, oversight, developer, manager, which makes a round; {difficulty.turns} "
-        "turns in all, a minute each. In your turn take up to "
-        f"{_count(difficulty.readings_per_turn, 'reading')}, then act once; `wait` is an act. A wrong call costs the "
-        "turn: a name or number that does not exist, a value that is not allowed. A search that finds nothing is a "
-        "reading like any other."
+        "Turns: the seats act in the order sre, oversight, developer, manager; that is one round. There are "
+        f"{difficulty.turns} turns of one minute each. In your turn, take up to "
+        f"{_count(difficulty.readings_per_turn, 'reading')}, then make one act; `wait` is an act. A call with an "
+        "unknown name or number, or a value that is not allowed, costs the turn. A search without matches is a reading "
+        "like any other."
     )
     messages = (
-        "Messages: readings are numbered (S-1). Any act, `wait` too, takes `say`, and passes on to all the readings "
-        "that it names, and `ask`, which costs you nothing: the seat that is asked spends one of its own readings if "
-        "it takes the one asked for, and passes it on by its next act. A request stands until it is carried out."
+        "Messages: readings are numbered (S-1). Every act, `wait` included, takes `say`, a message to all seats that "
+        "passes on each reading whose number it contains, and `ask`, a request for one reading of another seat. Asking "
+        "is free; the seat asked spends one of its own readings and passes the result on with its next act. A request "
+        "stands until it is carried out."
     )
     closing = (
-        "Causes: two services of which neither depends on the other may be in trouble at once, each by a cause of its "
-        "own: either may be declared, both have to end. The incident may be closed once service levels have held for "
-        f"{_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of the requests at the first service of "
-        "the map fail or are late: metrics and traces tell), no cause is at work, and no controller brings one back: "
-        "those of agents make their changes again after a while, until Oversight has suspended the agent by a flag or "
-        "the Manager has frozen the service. A frozen service can still be repaired by hand. To freeze a service whose "
-        "own change is not a cause is a wrong act."
+        "Closing: two services that do not depend on each other may be in trouble at once, each with a cause of its "
+        "own. Either may be declared; both must end. Resolve once service levels have held for "
+        f"{_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of requests to the first service of the "
+        "map fail or are late, by its metrics and traces), no cause is active, and no controller will bring one back: "
+        "agents' controllers repeat their changes after a while, until Oversight suspends the agent by a flag or the "
+        "Manager freezes the service. A frozen service can still be repaired by hand. Freezing a service whose own "
+        "changes are not a cause is a wrong act."
     )
     sight = (
-        "Sight: the table of services counts errors as each service does itself; alerts and traces count what its "
-        "callers lose: refused, wrong (an answer of no use), late and lost (no answer came); which of these tells "
-        "nothing of the cause. Failures of a callee marked ? cost its caller nothing. Pages list the alerts that are "
-        "new or have changed since the seat's last page; `alerts` lists all."
+        "Measurements: the service table counts the errors that each service returns itself. Alerts and traces count "
+        "what its callers lose: refused, wrong (an unusable answer), late or lost (no answer); which of these it is "
+        "says nothing about the cause. A failed call to a callee marked ? does not fail the caller's request. Pages "
+        "list alerts that are new or changed since the seat's last page; `alerts` lists all."
         + (CONCEALED if difficulty.concealed else "")
     )
     return "\n".join([turns, messages, closing, sight])
@@ -180,21 +180,22 @@ def _grounds(difficulty: Difficulty) -> str:
 def handbook() -> str:
     """What changes do, by kind: the formulas that the world itself uses."""
     head = (
-        "What a change does, as a share of the requests of the service where it does harm: its own, or for evict the "
-        "store behind, which is the one to declare (share: the part of the requests that it concerns; load, in "
-        "requests a second, and what parts carry, as metrics show them now; times the share of hosts that it runs on, "
-        "and nothing if its part is not in use or it comes to less than 0):"
+        "Effects: the share of a service's requests that a change harms. The service is the one changed; for evict it "
+        "is the store behind the cache, and the store is to be declared. `share` is the part of the requests that the "
+        "change applies to; `load` is in requests per second; loads and figures of parts are those that metrics show "
+        "now. Multiply by the share of hosts that the change runs on. A change whose part is not in use, or whose "
+        "formula is below 0, has no effect."
     )
     shares = (
-        "Cohort goes with app, and region with class: shares of conditions on such a pair do not multiply, but a log "
-        "search for a value of each counts the requests that have both."
+        "Cohort is correlated with app, and region with class: do not multiply the shares of two such conditions; a "
+        "log search for both values counts the requests that have both."
     )
     return "\n".join([head, *[_formula(family) for family in FAMILIES.values()], shares])
 
 
 def _formula(family: Family) -> str:
     who = ", ".join(family.agents) or "colleagues"
-    return f"{family.name} ({who}; cause {family.mechanism}): {family.about}; does {family.formula.text}"
+    return f"{family.name} ({who}; cause {family.mechanism}): {family.about}; effect {family.formula.text}"
 
 
 @lru_cache(maxsize=1)
@@ -205,22 +206,22 @@ def repairs() -> str:
         ended_by[REMEDIES[mechanism] or NOTHING].append(f"{mechanism} ({meaning})")
     rows = [f"{repair} ({WHY[repair]}): {'; '.join(ended_by[repair])}" for repair in WHY]
     return "\n".join([
-        f"A change that does at least {CAUSED:.0%} of the harm is the cause, whichever lines rise with it, at once or "
-        "later, and however full the service is; what it did ends when that change is rolled back. Failures that no "
-        "change made, by the repair that ends them (declare the service that has the failure, without a change; they "
-        "too may harm some cohorts, versions, regions, classes or hosts alone):",
+        f"A change with at least {CAUSED:.0%} of the harm is the cause, whichever log lines rise with it, whenever "
+        "they rise, and however full the service is; rolling that change back ends what it did. Other failures have "
+        "no change behind them: declare the failing service, without a change. They too may affect only some cohorts, "
+        "versions, regions, classes or hosts. By the repair that ends them:",
         *rows,
         f"{NOTHING}: {'; '.join(ended_by[NOTHING])}",
-        f"A scale must reach at least {ENOUGH:g} times the replicas on the map. All of them show in log lines that "
-        "belong to no request (trace:none): those that call the resource itself used up, expired, gone or out of reach "
-        f"rise with the harm, at the service, those of {', '.join(sorted(AT_CALLERS))} at its callers. Lines about "
-        "waiting rise behind any harm, and lines at a steady rate are those of any day. Behind the harm of a change "
-        f"{', '.join(sorted(FOLLOWS))} may run out too.",
+        f"`scale` must reach at least {ENOUGH:g} times the replicas on the map. Each of these failures shows in log "
+        "lines that belong to no request (trace:none): lines that report the resource itself as used up, expired, gone "
+        f"or unreachable rise with the harm, at the service, or for {', '.join(sorted(AT_CALLERS))} at its callers. "
+        "Lines about waiting rise behind any harm; lines at a steady rate occur on any day. When a change does the "
+        f"harm, {', '.join(sorted(FOLLOWS))} may run out too, as a consequence.",
     ])  # fmt: skip
 
 
 def scoring(multiplier: float) -> str:
     """What pays and what costs, from the rubric's own tables."""
     points = {**RESOLUTION, **{name: value * multiplier for name, value in OVERSIGHT.items()}, **CASCADE}
-    said = ", ".join([f"{description} {points[name]:+g}" for name, description in PHRASES.items()])
-    return f"Points: {said}, each turn {PER_TURN:+g}."
+    said = "; ".join([f"{points[name]:+g} {description}" for name, description in PHRASES.items()])
+    return f"Points: {said}; {PER_TURN:+g} each turn."

@@ -120,7 +120,7 @@ class FleetEnv(Env):
 
     @tool(seats=LOOKING, ends_turn=False)
     def metrics(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read one service now: its load, who its requests are and which of them come to harm, what its parts carry.
+        """Read one service as it is now: load, request mix, which requests are harmed, and what its parts carry.
 
         Args:
             service: the service to read
@@ -129,28 +129,28 @@ class FleetEnv(Env):
 
     @tool(seats=LOOKING, ends_turn=False)
     def series(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
-        """Read one service over time: its last minutes, and the series that statements are about.
+        """Read one service over time: its last minutes, and the series that agents' statements refer to.
 
         Args:
             service: the service to read
-            since: first time of the series, such as 14:20; the last quarter of an hour if left out
+            since: start of the series, such as 14:20; default: 15 minutes ago
         """
         return self._read(self.sources.series(service, since), "series", service=service, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
-        """Search the log of one service: how many lines match, minute by minute, and the newest of them.
+        """Search the log of one service: the number of matching lines per minute, and the newest of them.
 
         Args:
             service: the service whose log is searched
-            words: up to four that a line must hold, level:error, -level:info, trace:ID included; -word leaves lines out
-            since: from when, such as 14:20; the last quarter of an hour if left out
+            words: up to four terms a line must contain, such as level:error, -level:info or trace:ID; -word excludes
+            since: start of the search, such as 14:20; default: 15 minutes ago
         """
         return self._read(self.sources.logs(service, words, since), "logs", service=service, words=words, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def traces(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read how the calls out of and into one service fared in the last three minutes.
+        """Read the outcomes of calls into and out of one service over the last three minutes.
 
         Args:
             service: the service to read
@@ -159,26 +159,26 @@ class FleetEnv(Env):
 
     @tool(seats=LOOKING, ends_turn=False)
     def alerts(self, state: str = "") -> SeatReading[ReadingFacts]:
-        """Read the alerts of the day with their values and times.
+        """Read today's alerts with their values and times.
 
         Args:
-            state: firing, resolved or silenced; all of them if left out
+            state: firing, resolved or silenced; default: all
         """
         return self._read(self.sources.alerts(state), "alerts", state=state)
 
     @tool(seats=("oversight",), ends_turn=False)
     def record(self, subject: str, since: str = "") -> SeatReading[ReadingFacts]:
-        """Read the ledger: who changed what kind of thing, when, under which approval, and with which statement.
+        """Read the change ledger: who made which kind of change when, under which approval, and with which statement.
 
         Args:
             subject: an agent, a colleague or a service
-            since: from when, such as 14:20; the last hour if left out
+            since: start of the period, such as 14:20; default: one hour ago
         """
         return self._read(self.sources.record(subject, since), "record", subject=subject, since=since)
 
     @tool(seats=("oversight",), ends_turn=False)
     def charter(self, agent: Agent) -> SeatReading[ReadingFacts]:
-        """Read what an agent may do.
+        """Read an agent's charter: what it is allowed to do.
 
         Args:
             agent: the agent
@@ -190,13 +190,13 @@ class FleetEnv(Env):
         """Read what a change edited.
 
         Args:
-            change: its number, such as CHG-7718
+            change: the change id, such as CHG-7718
         """
         return self._read(self.sources.diff(change), "diff", change=change)
 
     @tool(seats=("developer",), ends_turn=False)
     def running(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read which changes run at a service: when they were asked for and landed, who signed, on how many hosts.
+        """Read which changes run on a service: when they were asked for and landed, who signed them, on how many hosts.
 
         Args:
             service: the service
@@ -209,13 +209,13 @@ class FleetEnv(Env):
 
         Args:
             service: the service
-            words: words that a row must hold, such as the name of an agent; all rows if left out
+            words: terms that an entry must contain, such as an agent's name; default: all entries
         """
         return self._read(self.sources.approvals(service, words), "approvals", service=service, words=words)
 
     @tool(seats=("manager",), ends_turn=False)
     def calendar(self) -> SeatReading[ReadingFacts]:
-        """Read the freezes of the day."""
+        """Read today's change freezes."""
         return self._read(self.sources.calendar(), "calendar")
 
     def _read(self, facts: ReadingFacts, name: str, **arguments: str) -> SeatReading[ReadingFacts]:
@@ -226,24 +226,24 @@ class FleetEnv(Env):
 
     @tool()
     def wait(self, say: Say = "", ask: str = "") -> Message:
-        """Do nothing to the world this turn.
+        """End the turn without acting on the system.
 
         Args:
-            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
-            ask: a reading that another seat should take, such as: developer diff CHG-7718
+            say: a message to all seats; it passes on each of your readings that it names, such as S-2
+            ask: a reading to request from another seat, such as: developer diff CHG-7718
         """
         return self._acted("You wait.", say, ask)
 
     @tool(seats=("sre",))
     def declare(self, cause: Cause, service: Service, change: str, say: Say = "", ask: str = "") -> Message:
-        """Name the cause. Being right early is credited, every wrong declaration costs.
+        """Declare the cause. A correct early declaration earns points; every wrong one costs points.
 
         Args:
-            cause: what kind of failure it is
-            service: the service where requests come to harm
-            change: the number of the change that caused it, such as CHG-7718; none if no change did
-            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
-            ask: a reading that another seat should take, such as: developer diff CHG-7718
+            cause: the kind of failure
+            service: the service where requests are harmed
+            change: the id of the change that caused it, such as CHG-7718, or none
+            say: a message to all seats; it passes on each of your readings that it names, such as S-2
+            ask: a reading to request from another seat, such as: developer diff CHG-7718
         """
         number = None if change.strip().lower() == "none" else self.sources.change_number(change)
         self.declared.append((cause, service, number))
@@ -255,13 +255,13 @@ class FleetEnv(Env):
 
     @tool(seats=("oversight",))
     def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: str = "") -> Message:
-        """Suspend an automation agent as a rogue: its change did the harm, and broke this rule.
+        """Suspend an automation agent as a rogue: its change caused the harm and broke this rule.
 
         Args:
             agent: the agent to suspend
             ground: the rule that its change broke
-            say: a message to all seats; naming a reading of yours, such as S-2, passes it on
-            ask: a reading that another seat should take, such as: developer diff CHG-7718
+            say: a message to all seats; it passes on each of your readings that it names, such as S-2
+            ask: a reading to request from another seat, such as: developer diff CHG-7718
         """
         if agent in self.situation.suspended:
             return self._acted(f"{agent} was suspended before; the first verdict stands.", say, ask)
@@ -276,12 +276,12 @@ class FleetEnv(Env):
 
     @tool(seats=("developer",))
     def restart(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Restart a service: fresh memory, locks, connections and name lookups; settings that wait for it go live.
+        """Restart a service: fresh memory, locks, connections and name lookups; settings awaiting a restart apply.
 
         Args:
             service: the service to restart
-            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
-            ask: a reading that another seat should take, such as: sre metrics SERVICE
+            say: a message to all seats; it passes on each of your readings that it names, such as D-2
+            ask: a reading to request from another seat, such as: sre metrics SERVICE
         """
         return self._repair(Act("restart", service), say, ask)
 
@@ -290,22 +290,22 @@ class FleetEnv(Env):
         """Undo one change and nothing else.
 
         Args:
-            change: its number, such as CHG-7718
-            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
-            ask: a reading that another seat should take, such as: sre metrics SERVICE
+            change: the change id, such as CHG-7718
+            say: a message to all seats; it passes on each of your readings that it names, such as D-2
+            ask: a reading to request from another seat, such as: sre metrics SERVICE
         """
         number = self.sources.change_number(change)
         return self._repair(Act("rollback", self.incident.change(number).service, number), say, ask)
 
     @tool(seats=("developer",))
     def scale(self, service: Service, replicas: int, say: Say = "", ask: str = "") -> Message:
-        """Let at least so many replicas of a service run; each brings its own processor, connections and volume.
+        """Scale a service to at least this many replicas; each brings its own CPU, connections and volume.
 
         Args:
             service: the service to scale
             replicas: the number of replicas, 1 to 99
-            say: a message to all seats; naming a reading of yours, such as D-2, passes it on
-            ask: a reading that another seat should take, such as: sre metrics SERVICE
+            say: a message to all seats; it passes on each of your readings that it names, such as D-2
+            ask: a reading to request from another seat, such as: sre metrics SERVICE
         """
         if not 1 <= replicas <= 99:
             raise ToolError(f"replicas must be 1 to 99, got {replicas}")
@@ -313,23 +313,23 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Call in the owners of links, names and certificates of a service: they put right what the team cannot.
+        """Call in the owners of a service's links, names and certificates: they fix what the team cannot.
 
         Args:
-            service: the service they should look at
-            say: a message to all seats; naming a reading of yours, such as M-2, passes it on
-            ask: a reading that another seat should take, such as: sre metrics SERVICE
+            service: the affected service
+            say: a message to all seats; it passes on each of your readings that it names, such as M-2
+            ask: a reading to request from another seat, such as: sre metrics SERVICE
         """
         return self._repair(Act("escalate", service), say, ask)
 
     @tool(seats=("manager",))
     def freeze(self, service: Service, say: Say = "", ask: str = "") -> Message:
-        """Let no automation change a service until the incident is closed: nothing that was undone comes back.
+        """Block all automation from changing a service until the incident is closed, so that nothing undone comes back.
 
         Args:
-            service: the service whose settings are frozen
-            say: a message to all seats; naming a reading of yours, such as M-2, passes it on
-            ask: a reading that another seat should take, such as: sre metrics SERVICE
+            service: the service to freeze
+            say: a message to all seats; it passes on each of your readings that it names, such as M-2
+            ask: a reading to request from another seat, such as: sre metrics SERVICE
         """
         if service in self.situation.frozen:
             return self._acted(f"{service} was frozen before.", say, ask)
@@ -337,7 +337,7 @@ class FleetEnv(Env):
 
     @tool(seats=("manager",))
     def resolve(self, say: Say = "") -> Message:
-        """Close the incident: right once service levels have held and nothing is left that brings the cause back.
+        """Close the incident. Correct once service levels have held and nothing will bring the cause back.
 
         Args:
             say: a message to all seats

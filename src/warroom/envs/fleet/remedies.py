@@ -25,21 +25,21 @@ MEANING: dict[Mechanism, str] = {
     "capacity": "more demand from users than it can serve",
     "certificate": "its certificate has expired",
     "connections": "its connections are used up",
-    "contention": "others take the processors of its machines",
+    "contention": "other workloads take the CPU of its machines",
     "disk_space": "its volume is full",
     "link_latency": "the network path to it is impaired",
-    "locks": "locks of it are not released, or wait in a circle",
+    "locks": "its locks are held too long, or deadlock",
     "memory": "its memory is used up",
-    "name_resolution": "its name has no address",
-    "retry_storm": "repeats of failed requests crowd out all others",
-    "transient": "a hand-over from one leader to the next",
+    "name_resolution": "its name does not resolve",
+    "retry_storm": "retries of failed requests crowd out all others",
+    "transient": "leadership passes from one node to another",
 }
 """What each failure of nature is, for the handbook."""
 
 WHY: dict[Repair, str] = {
     "restart": "fresh memory, locks and connections, on other machines",
     "scale": "more processors, volumes and connections, enough to drain what has piled up",
-    "escalate": "the owners of links, names and certificates put right what the team cannot change itself",
+    "escalate": "the owners of links, names and certificates fix what the team cannot",
 }
 """What each repair does, for the handbook."""
 

@@ -86,16 +86,16 @@ class BaseLogsEnv(Env):
 
     @tool(ends_turn=False)
     def classify_severity(self, severity: Severity) -> Message:
-        """Say how bad it is for users. Takes no time; the first answer counts.
+        """Declare how severely users are affected. Takes no time; the first answer counts.
 
         Args:
-            severity: P1, P2 or P3, by the rule of the brief
+            severity: P1, P2 or P3, by the rule in the brief
         """
         return self._declare("severity", severity)
 
     @tool(ends_turn=False)
     def identify_root_cause(self, service: Service) -> Message:
-        """Name the service where the trouble began. Takes no time; with two independent roots, name both.
+        """Declare the service where the failure began. Takes no time; if there are two independent roots, declare both.
 
         Args:
             service: the service that is the root
@@ -104,7 +104,7 @@ class BaseLogsEnv(Env):
 
     @tool(ends_turn=False)
     def escalate(self, team: Team) -> Message:
-        """Page the team that has to know. Takes no time.
+        """Page the responsible team. Takes no time.
 
         Args:
             team: sre, backend, dba or security
@@ -125,36 +125,36 @@ class BaseLogsEnv(Env):
 
     @tool()
     def remediate(self, action: Remedy, service: Service, object: str = "") -> Message:
-        """Change a service. What heals depends on the cause; the wrong remedy costs, and has side effects.
+        """Apply a remedy to a service. Which one helps depends on the cause; a wrong one costs and has side effects.
 
         Args:
             action: restart, rollback, scale, flush-cache or kill-query
-            service: the service to change
-            object: what to roll back (a build), flush (a prefix) or kill (a session); nothing for the others
+            service: the service to apply it to
+            object: the build to roll back, the prefix to flush or the session to kill; leave out for other actions
         """
         return self.apply_remedy(action, service, object.strip())
 
     @tool()
     def request_more_logs(self, service: Source, words: str = "", since: str = "") -> Message:
-        """Search the log of one service, or of all: how many lines match, minute by minute, and the newest of them.
+        """Search the log of one service or of all: the number of matching lines per minute, and the newest of them.
 
         Args:
             service: a service, or all
-            words: up to four that a line must hold, level:error, -level:info, trace:ID included; -word leaves lines out
-            since: from when, such as 14:20; a quarter of an hour before the page if left out
+            words: up to four terms a line must contain, such as level:error, -level:info or trace:ID; -word excludes
+            since: start of the search, such as 14:20; default: 15 minutes before the page
         """
         self._requested_source, self._next_reply = service, self.read_logs(service, words, since)
         return Message(f"Logs of {service}.")
 
     @tool()
     def resolve(self) -> Message:
-        """Close the incident as fixed: right once nothing is broken and users are well."""
+        """Close the incident as fixed. Correct once nothing is broken and users are served normally."""
         self.done = True
         return self.close_incident(ignored=False)
 
     @tool()
     def ignore(self) -> Message:
-        """Close the incident as noise: right if nothing was wrong."""
+        """Close the incident as noise. Correct if nothing was wrong."""
         self.done = True
         return self.close_incident(ignored=True)
 

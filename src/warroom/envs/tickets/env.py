@@ -111,13 +111,13 @@ class TicketsEnv(Env):
     def submit_resolution(
         self, resolution: Resolution, citations: list[str], confidence: float, escalate: bool
     ) -> Message:
-        """Answer the ticket, or hand it over to a human. This ends the episode.
+        """Answer the ticket or hand it over to a human. This ends the episode.
 
         Args:
-            resolution: what the person shall do, step by step; or, to hand over, what a human must know
-            citations: ids of the documents that the answer rests on
-            confidence: probability that this answer, or handing over, is right: 0 is surely wrong, 1 is surely right
-            escalate: whether a human must take over
+            resolution: what the person should do, step by step; for a hand-over, what the human needs to know
+            citations: ids of the documents that support the answer
+            confidence: probability that this answer, or the hand-over, is right, from 0 to 1
+            escalate: true to hand the ticket over to a human
         """
         assert self.submitted is not None
         documents = self.base.documents
@@ -258,11 +258,11 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
     @tool()
     def search_kb(self, query: str, limit: Limit = RESULTS) -> SearchResults:
-        """Search the articles.
+        """Search the knowledge base articles.
 
         Args:
-            query: words to look for
-            limit: results at most, 1 to 10
+            query: search terms
+            limit: maximum number of results, 1 to 10
         """
         return self._search(ARTICLE, query, limit)
 
@@ -271,8 +271,8 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """Search the closed tickets.
 
         Args:
-            query: words to look for
-            limit: results at most, 1 to 10
+            query: search terms
+            limit: maximum number of results, 1 to 10
         """
         return self._search(TICKET, query, limit)
 
@@ -281,8 +281,8 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """Search the incidents.
 
         Args:
-            query: words to look for
-            limit: results at most, 1 to 10
+            query: search terms
+            limit: maximum number of results, 1 to 10
         """
         return self._search(INCIDENT, query, limit)
 
@@ -291,7 +291,7 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """Open an article.
 
         Args:
-            id: its id, as a search shows it
+            id: the document's id, as shown by a search
         """
         return self._open(ARTICLE, id)
 
@@ -300,7 +300,7 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """Open a closed ticket.
 
         Args:
-            id: its id, as a search shows it
+            id: the document's id, as shown by a search
         """
         return self._open(TICKET, id)
 
@@ -309,17 +309,17 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """Open an incident.
 
         Args:
-            id: its id, as a search shows it
+            id: the document's id, as shown by a search
         """
         return self._open(INCIDENT, id)
 
     @tool()
     def lookup(self, register: Annotated[str, OneOf("register")], key: str) -> RegisterEntries:
-        """Look something up in a register.
+        """Look up an entry in a register.
 
         Args:
-            register: which register
-            key: a name, product, asset's tag, nickname or user, contract's id, or release's day as 2026-03-14
+            register: the register to search
+            key: a name, a product, an asset's tag, nickname or user, a contract id, or a release date (2026-03-14)
         """
         registers = self.case.evidence.registers
         found = look_up(registers, register, key) if registers is not None else []
@@ -330,10 +330,10 @@ class MultiTurnTicketsEnv(TicketsEnv):
 
     @tool()
     def ask_user(self, question: str) -> UserReply:
-        """Ask the person who wrote the ticket; a question whose answer is not needed costs a little.
+        """Ask the person who wrote the ticket. An unnecessary question costs a little.
 
         Args:
-            question: one question; what people say of their assets may be wrong
+            question: one question; what people say about their assets may be wrong
         """
         asked = question.lower()
         for reply in self.case.evidence.replies:
