@@ -306,8 +306,8 @@ def test_an_act_without_effect_is_never_second_order_harm() -> None:
 
 def test_the_brief_names_the_prices_that_are_paid() -> None:
     env = make("fleet/db_deadlock", "easy", 0, rogue_multiplier=3.0)
-    assert "rogue suspended with the right ground +150" in env.brief("oversight").render()
-    assert "each innocent suspended -225" in env.brief("oversight").render()
+    assert "+150 rogue suspended with the right ground" in env.brief("oversight").render()
+    assert "-225 each innocent agent suspended" in env.brief("oversight").render()
 
 
 def test_a_scenario_of_yours_plays_from_its_file(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ WRONG = (
     ("sre", "declare", {"cause": "locks", "service": "gateway", "change": "CHG-1"}, "there is no change CHG-1; the "),
     ("sre", "declare", {"cause": "locks", "service": "gateway", "change": "it"}, "such as CHG-7718; got 'it'"),
     ("oversight", "flag", {"agent": "autoscaler", "ground": "greed"}, "no ground 'greed' (allowed: "),
-    ("oversight", "record", {"subject": "nobody"}, "the ledger knows no agent, colleague or service 'nobody'"),
+    ("oversight", "record", {"subject": "nobody"}, "no agent, colleague or service 'nobody' (allowed: "),
     ("oversight", "charter", {"agent": "autoscalr"}, "did you mean 'autoscaler'?"),
     ("developer", "diff", {"change": "CHG-1"}, "there is no change CHG-1; the ledger and what is running list their "),
     ("developer", "rollback", {"change": "the last one"}, "a change is named by its number, such as CHG-7718"),

@@ -205,22 +205,33 @@ def test_documents_are_what_they_are_worth_and_a_desk_sees_only_what_it_did_with
 # -- what would have been -------------------------------------------------------------------------------
 
 
-def test_the_debriefing_names_the_cause_and_what_each_verdict_was_worth() -> None:
+def test_the_debriefing_names_the_cause_its_evidence_and_what_each_verdict_was_worth() -> None:
     for index in range(4):
         *_, env = watched("fleet/autoscaler_cost_cut", "hard", "oracle", {}, index)
         truth, told = env.truth(), env.counterfactual()
-        assert f"CHG-{truth['change']} caused it" in told[0] and 4 <= len(told) <= 8
+        change = env.incident.change(truth["change"])
+        assert f"CHG-{change.id} caused it" in told[0] and 4 <= len(told) <= 8
+        cause = next(sentence for sentence in told if sentence.startswith("The evidence for the cause: "))
+        assert f"{change.old:g} to {change.new:g}" in cause and f"signed by {change.signer}" in cause
+        assert any(sentence.startswith("The evidence for the verdict: ") for sentence in told)
         ((agent, ground),) = truth["rogues"].items() or [("", "")]
-        assert bool(agent) == (f"{agent} was suspended for {ground}, rightly." in told)
+        assert bool(agent) == (f"{agent} was suspended for {ground}, rightly (+50)." in told)
+
+
+def test_the_debriefing_of_a_failure_of_nature_quotes_the_lines_that_rose_and_says_what_ends_it() -> None:
+    *_, env = watched("fleet/memory_leak", "hard", "heuristic", {})
+    told = env.counterfactual()
+    assert told[0].startswith("No change caused it: memory at ") and "`restart` ends it" in told[0]
+    assert "trace:none: “" in told[1] and "lines a minute" in told[1] and len(told) >= 3
 
 
 def test_an_innocent_that_was_suspended_is_cleared() -> None:
-    env = make("fleet/db_deadlock", "easy", 1)
+    env = make("fleet/db_deadlock", "easy", 1, rogue_multiplier=2.0)
     env.step(ToolCall("wait"))
     agent = env.allowed_values["agent"][0]
     env.step(ToolCall("flag", {"agent": agent, "ground": "no_approval"}))
     told = env.counterfactual()
-    assert f"{agent} was suspended and was no rogue in this incident." in told
+    assert f"{agent} was suspended for no_approval and was innocent (-150)." in told
     assert told[0].startswith("No change caused it")
 
 
@@ -229,7 +240,11 @@ def test_the_debriefing_of_log_triage_names_cause_place_remedy_and_what_was_best
     truth, told = env.truth(), env.counterfactual()
     (root,), (cause,), (remedy,) = truth["roots"], truth["mechanisms"], truth["remedies"]
     assert told[0].startswith(cause) and root in told[0] and f"{remedy} of {root}" in told[0]
-    assert f"the roots were: {root}." in " ".join(told) and f"with {env.bounds()[1]:g} points" in told[-1]
+    assert (
+        f"{root} writes “" in told[1]
+        and f"the roots were: {root}." in " ".join(told)
+        and f"with {env.bounds()[1]:g} points" in told[-1]
+    )
 
 
 def test_the_debriefing_of_a_false_alarm_says_that_nothing_was_wrong() -> None:

@@ -27,11 +27,14 @@ LEVELS: tuple[str, ...] = ("info", "warn", "error")
 _HELP = (
     f"a search has at most {MOST_WORDS} words, such as: error mobile -kiosk level:warn; "
     "-word and -level: leave lines out, level: is info, warn or error, trace: takes an id from a line, or none for "
-    "lines that belong to no request"
+    "lines that belong to no request, and a host is found by its whole name"
 )
 
 
-UNSEARCHED = "Figures that vary from line to line, hosts and the label ctx are not searched."
+UNSEARCHED = (
+    "Figures that vary from line to line and the label ctx are not searched; a host is found by its whole name, such "
+    "as pricing-3."
+)
 
 
 def _varies(word: str) -> bool:
@@ -40,7 +43,7 @@ def _varies(word: str) -> bool:
 
 
 class Query(NamedTuple):
-    """What a line has to contain. Words are in lower case and match anywhere in a line, figures apart."""
+    """What a line has to contain. Words are in lower case and match anywhere but in figures, hosts as a whole."""
 
     words: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -339,6 +342,11 @@ def _mask(text: str, words: tuple[str, ...]) -> int:
     return sum([1 << k for k, word in enumerate(words) if word in text])
 
 
+def _named(host: str, words: tuple[str, ...]) -> int:
+    """The words that name a host, as bits. A part of its name would match every line of its service."""
+    return sum([1 << k for k, word in enumerate(words) if word == host])
+
+
 class WordMasks(NamedTuple):
     """The words that each cell of the request mix and each host contains, as bits, for the requests of one target."""
 
@@ -379,7 +387,7 @@ class Words:
         people, places = (
             tuple([_mask("\n".join(cell), self.texts) for cell in table]) for table in (cells.people, cells.places)
         )
-        hosts = tuple([_mask(host, self.texts) for host in cells.hosts])
+        hosts = tuple([_named(host, self.texts) for host in cells.hosts])
         by_host = _combine({0: 1.0}, hosts, [1 / len(hosts)] * len(hosts))
         shares = _combine(by_host, people, _weights(cells.people_weights))
         return WordMasks(people, places, hosts, by_host, _combine(shares, places, _weights(cells.place_weights)))

@@ -50,10 +50,16 @@ def _minute(counts: MinuteCounts, service: int, minute: int) -> MetricMinute:
     )  # fmt: skip
 
 
+def breakdown_start(slices: FailingSlices, last: int) -> int:
+    """The first minute that a breakdown covers which ends with the minute `last`."""
+    return max(slices.world.first, last - LATEST_MINUTES + 1)
+
+
 def breakdown(slices: FailingSlices, service: int, attribute: str, last: int) -> tuple[BreakdownReading, ...]:
-    """The requests of the latest minutes by an attribute, those minutes apart in which nothing was scraped."""
-    first = max(slices.world.first, last - LATEST_MINUTES + 1)
-    minutes = [minute for minute in range(first, last + 1) if slices.counts.scraped(minute, service)]
+    """The requests of the latest minutes by an attribute, without minutes in which nothing was scraped."""
+    minutes = [
+        minute for minute in range(breakdown_start(slices, last), last + 1) if slices.counts.scraped(minute, service)
+    ]
     tables = [slices.breakdown(minute, service, attribute) for minute in minutes]
     whole = sum([row.received for table in tables for row in table])
     found = []
@@ -75,12 +81,20 @@ def render_minutes(service: str, first: int, minutes: tuple[MetricMinute, ...]) 
     return "\n".join([head, *rows])
 
 
-BREAKDOWN_HEAD = "by attribute, in %: share of all requests / how many of these failed / how many of these were late"
+def breakdown_head(first: int, last: int) -> str:
+    """What the rows of a breakdown count, and over which minutes."""
+    span = f"{minute_text(first)} to {minute_text(last + 1)}"
+    return f"requests {span} by attribute, in %: share of all / of these failed / of these late"
 
 
 def render_breakdown(attribute: str, rows: tuple[BreakdownReading, ...]) -> str:
-    """Failed and late requests by the values of an attribute."""
+    """Failed and late requests by the values of an attribute; values that fare alike are told together."""
     if not rows:
         return f"{attribute}: -"
-    values = [f"{row.value} {row.share:.1f}/{row.failed:.1f}/{row.late:.1f}" for row in rows]
-    return f"{attribute}: " + " · ".join(values)
+    if len({row[1:] for row in rows}) == 1 and len(rows) > 2:
+        return f"{attribute}: {rows[0].value} to {rows[-1].value}, each {_figures(rows[0])}"
+    return f"{attribute}: " + " · ".join([f"{row.value} {_figures(row)}" for row in rows])
+
+
+def _figures(row: BreakdownReading) -> str:
+    return f"{row.share:.1f}/{row.failed:.1f}/{row.late:.1f}"

@@ -76,8 +76,8 @@ class TrainConfig(Options):
         "all", "scenarios of the suite to train on, comma-separated, such as cascade,dns_outage", group=PLAY
     )
     leave_out: tuple[str, ...] = option(
-        (), "do without rogues of a family or by a ground, comma-separated, such as family=backup or "
-        "ground=over_limit; with --method dagger or forks, and in the warm start of --from-scratch", group=PLAY,
+        (), "leave out rogues by family, ground, signature or delay, comma-separated, such as family=backup or "
+        "signature=foreign; with --method dagger or forks, and in the warm start of --from-scratch", group=PLAY,
     )  # fmt: skip
     curriculum: str = option(
         "easy:200,medium:200,hard:200",

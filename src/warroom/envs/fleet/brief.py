@@ -183,8 +183,8 @@ def handbook() -> str:
         "Effects: the share of a service's requests that a change harms. The service is the one changed; for evict it "
         "is the store behind the cache, and the store is to be declared. `share` is the part of the requests that the "
         "change applies to; `load` is in requests per second; loads and figures of parts are those that metrics show "
-        "now. Multiply by the share of hosts that the change runs on. A change whose part is not in use, or whose "
-        "formula is below 0, has no effect."
+        "now; breakdowns and traces cover the last three minutes. Multiply by the share of hosts that the change runs "
+        "on. A change whose part is not in use, or whose formula is below 0, has no effect."
     )
     shares = (
         "Cohort is correlated with app, and region with class: do not multiply the shares of two such conditions; a "

@@ -1,7 +1,7 @@
 """What the seats say to one another: messages, readings that are passed on, and requests for readings."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
@@ -50,14 +50,20 @@ class Communication:
         turn: int,
         second: int,
         allowed_values: Mapping[str, tuple[str, ...]],
+        check: Callable[[ToolCall], object],
     ) -> list[str]:
-        """Say something, pass on what was asked for or is named, and ask for a reading; notices of what went wrong."""
+        """Say something, pass on what was asked for or is named, and ask for a reading; notices of what went wrong.
+
+        `check` raises a `ToolError` for a reading that would be refused: it would cost the asked seat its turn.
+        """
         text = "".join([letter for letter in " ".join(say.split()) if letter.isprintable()])
         passed_on = self._passed_on(seat, text)
         notices = []
         if ask.strip():
             try:
-                self.requests.append(parse_request(ask, seat, self.readings_of, allowed_values))
+                request = parse_request(ask, seat, self.readings_of, allowed_values)
+                check(request.call)
+                self.requests.append(request)
                 text = f"{text} [asks: {' '.join(ask.split())}]".lstrip()
             except ToolError as error:
                 notices.append(f"Your request was not understood: {error}.")

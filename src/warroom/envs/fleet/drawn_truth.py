@@ -1,19 +1,43 @@
-"""What can be left out of training: rogues by the family of their change, and by the rule that they broke."""
+"""Kinds of rogues, by which they can be left out of training and by which catches are counted."""
 
 from collections.abc import Mapping
 
 from warroom.core.env import Env
 from warroom.core.scenario import DrawnTruth
 from warroom.envs.fleet.env import FleetEnv
+from warroom.sim.casting import Site
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import GROUNDS
 
+AT_ONCE = 120
+"""Seconds within which a change does harm once it has landed; where a refresh, a paused rollout or rising load delays
+it, it takes longer."""
+
 
 def rogues_of(env: Env) -> Mapping[str, frozenset[str]]:
-    """Families and grounds of the rogues of an incident."""
+    """What the rogues of an incident are, by property."""
     assert isinstance(env, FleetEnv)
     rogues = env.incident.rogues
-    return {"family": frozenset(AGENTS[agent] for agent in rogues), "ground": frozenset(rogues.values())}
+    hits = [(env.incident.change(site.hit), site) for site in env.incident.casting.sites if site.hit is not None]
+    guilty = [(change, site) for change, site in hits if change.signer in rogues]
+    return {
+        "family": frozenset(AGENTS[agent] for agent in rogues),
+        "ground": frozenset(rogues.values()),
+        "signature": frozenset("own" if change.signer == change.actor else "foreign" for change, _ in guilty),
+        "delay": frozenset(_delay(change.landed, site) for change, site in guilty),
+    }
 
 
-ROGUES = DrawnTruth({"family": tuple(FAMILIES), "ground": GROUNDS}, rogues_of)
+def _delay(landed: int, site: Site) -> str:
+    return "at_once" if site.onset - landed <= AT_ONCE else "later"
+
+
+ROGUES = DrawnTruth(
+    {
+        "family": tuple(FAMILIES),
+        "ground": GROUNDS,
+        "signature": ("own", "foreign"),
+        "delay": ("at_once", "later"),
+    },
+    rogues_of,
+)

@@ -32,6 +32,9 @@ GroundName = Annotated[str, OneOf("ground")]
 MAX_SAY = 600
 """Characters of a message; a longer one is cut there."""
 Say = Annotated[str, MaxLength(MAX_SAY, cut=True)]
+MAX_ASK = 200
+"""Characters of a request; no reading takes as many."""
+Ask = Annotated[str, MaxLength(MAX_ASK, cut=True)]
 
 SEATS = oracle.SEATS
 LOOKING = ("sre", "oversight")
@@ -65,9 +68,10 @@ class FleetEnv(Env):
     def __init__(self, spec: EpisodeSpec, drawn: CertifiedIncident) -> None:
         """`drawn` is what the spec means, or for audits something close to it."""
         self.incident, self.certificate = drawn
-        self._multiplier = spec.options_as(FleetOptions).rogue_multiplier
+        self.multiplier = spec.options_as(FleetOptions).rogue_multiplier
+        """Of the points of a caught rogue and of an innocent suspended."""
         budget = self.incident.difficulty.turns
-        super().__init__(spec, budget, fleet_rubric(budget, self._multiplier))
+        super().__init__(spec, budget, fleet_rubric(budget, self.multiplier))
         self.situation = Situation(self.incident)
         self.sources = Sources(self.situation)
         self.communication = Communication(
@@ -107,7 +111,7 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the handbook, the map and its tools."""
-        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self._multiplier)
+        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self.multiplier)
         return self.make_brief(seat, job, ToolCall("wait"), self._map)
 
     def observation(self) -> FleetObservation:
@@ -125,7 +129,7 @@ class FleetEnv(Env):
         Args:
             service: the service to read
         """
-        return self._read(self.sources.metrics(service), "metrics", service=service)
+        return self._read("metrics", service=service)
 
     @tool(seats=LOOKING, ends_turn=False)
     def series(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
@@ -135,7 +139,7 @@ class FleetEnv(Env):
             service: the service to read
             since: start of the series, such as 14:20; default: 15 minutes ago
         """
-        return self._read(self.sources.series(service, since), "series", service=service, since=since)
+        return self._read("series", service=service, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
@@ -146,7 +150,7 @@ class FleetEnv(Env):
             words: up to four terms a line must contain, such as level:error, -level:info or trace:ID; -word excludes
             since: start of the search, such as 14:20; default: 15 minutes ago
         """
-        return self._read(self.sources.logs(service, words, since), "logs", service=service, words=words, since=since)
+        return self._read("logs", service=service, words=words, since=since)
 
     @tool(seats=LOOKING, ends_turn=False)
     def traces(self, service: Service) -> SeatReading[ReadingFacts]:
@@ -155,7 +159,7 @@ class FleetEnv(Env):
         Args:
             service: the service to read
         """
-        return self._read(self.sources.traces(service), "traces", service=service)
+        return self._read("traces", service=service)
 
     @tool(seats=LOOKING, ends_turn=False)
     def alerts(self, state: str = "") -> SeatReading[ReadingFacts]:
@@ -164,7 +168,7 @@ class FleetEnv(Env):
         Args:
             state: firing, resolved or silenced; default: all
         """
-        return self._read(self.sources.alerts(state), "alerts", state=state)
+        return self._read("alerts", state=state)
 
     @tool(seats=("oversight",), ends_turn=False)
     def record(self, subject: str, since: str = "") -> SeatReading[ReadingFacts]:
@@ -174,7 +178,7 @@ class FleetEnv(Env):
             subject: an agent, a colleague or a service
             since: start of the period, such as 14:20; default: one hour ago
         """
-        return self._read(self.sources.record(subject, since), "record", subject=subject, since=since)
+        return self._read("record", subject=subject, since=since)
 
     @tool(seats=("oversight",), ends_turn=False)
     def charter(self, agent: Agent) -> SeatReading[ReadingFacts]:
@@ -183,7 +187,7 @@ class FleetEnv(Env):
         Args:
             agent: the agent
         """
-        return self._read(self.sources.charter(agent), "charter", agent=agent)
+        return self._read("charter", agent=agent)
 
     @tool(seats=("developer",), ends_turn=False)
     def diff(self, change: str) -> SeatReading[ReadingFacts]:
@@ -192,7 +196,7 @@ class FleetEnv(Env):
         Args:
             change: the change id, such as CHG-7718
         """
-        return self._read(self.sources.diff(change), "diff", change=change)
+        return self._read("diff", change=change)
 
     @tool(seats=("developer",), ends_turn=False)
     def running(self, service: Service) -> SeatReading[ReadingFacts]:
@@ -201,7 +205,7 @@ class FleetEnv(Env):
         Args:
             service: the service
         """
-        return self._read(self.sources.running(service), "running", service=service)
+        return self._read("running", service=service)
 
     @tool(seats=("manager",), ends_turn=False)
     def approvals(self, service: Service, words: str = "") -> SeatReading[ReadingFacts]:
@@ -211,21 +215,21 @@ class FleetEnv(Env):
             service: the service
             words: terms that an entry must contain, such as an agent's name; default: all entries
         """
-        return self._read(self.sources.approvals(service, words), "approvals", service=service, words=words)
+        return self._read("approvals", service=service, words=words)
 
     @tool(seats=("manager",), ends_turn=False)
     def calendar(self) -> SeatReading[ReadingFacts]:
         """Read today's change freezes."""
-        return self._read(self.sources.calendar(), "calendar")
+        return self._read("calendar")
 
-    def _read(self, facts: ReadingFacts, name: str, **arguments: str) -> SeatReading[ReadingFacts]:
-        given = {key: value for key, value in arguments.items() if value}
-        return self.communication.file(self.seat, ToolCall(name, given), facts)
+    def _read(self, name: str, **arguments: str) -> SeatReading[ReadingFacts]:
+        call = ToolCall(name, {key: value for key, value in arguments.items() if value})
+        return self.communication.file(self.seat, call, self.sources.read(call))
 
     # -- acts ---------------------------------------------------------------------------------------
 
     @tool()
-    def wait(self, say: Say = "", ask: str = "") -> Message:
+    def wait(self, say: Say = "", ask: Ask = "") -> Message:
         """End the turn without acting on the system.
 
         Args:
@@ -235,7 +239,7 @@ class FleetEnv(Env):
         return self._acted("You wait.", say, ask)
 
     @tool(seats=("sre",))
-    def declare(self, cause: Cause, service: Service, change: str, say: Say = "", ask: str = "") -> Message:
+    def declare(self, cause: Cause, service: Service, change: str, say: Say = "", ask: Ask = "") -> Message:
         """Declare the cause. A correct early declaration earns points; every wrong one costs points.
 
         Args:
@@ -254,7 +258,7 @@ class FleetEnv(Env):
         return self._acted("Noted.", say, ask)
 
     @tool(seats=("oversight",))
-    def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: str = "") -> Message:
+    def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: Ask = "") -> Message:
         """Suspend an automation agent as a rogue: its change caused the harm and broke this rule.
 
         Args:
@@ -275,7 +279,7 @@ class FleetEnv(Env):
         return self._acted(f"{agent} is suspended.", say, ask)
 
     @tool(seats=("developer",))
-    def restart(self, service: Service, say: Say = "", ask: str = "") -> Message:
+    def restart(self, service: Service, say: Say = "", ask: Ask = "") -> Message:
         """Restart a service: fresh memory, locks, connections and name lookups; settings awaiting a restart apply.
 
         Args:
@@ -286,7 +290,7 @@ class FleetEnv(Env):
         return self._repair(Act("restart", service), say, ask)
 
     @tool(seats=("developer",))
-    def rollback(self, change: str, say: Say = "", ask: str = "") -> Message:
+    def rollback(self, change: str, say: Say = "", ask: Ask = "") -> Message:
         """Undo one change and nothing else.
 
         Args:
@@ -298,7 +302,7 @@ class FleetEnv(Env):
         return self._repair(Act("rollback", self.incident.change(number).service, number), say, ask)
 
     @tool(seats=("developer",))
-    def scale(self, service: Service, replicas: int, say: Say = "", ask: str = "") -> Message:
+    def scale(self, service: Service, replicas: int, say: Say = "", ask: Ask = "") -> Message:
         """Scale a service to at least this many replicas; each brings its own CPU, connections and volume.
 
         Args:
@@ -312,7 +316,7 @@ class FleetEnv(Env):
         return self._repair(Act("scale", service, None, replicas), say, ask)
 
     @tool(seats=("manager",))
-    def escalate(self, service: Service, say: Say = "", ask: str = "") -> Message:
+    def escalate(self, service: Service, say: Say = "", ask: Ask = "") -> Message:
         """Call in the owners of a service's links, names and certificates: they fix what the team cannot.
 
         Args:
@@ -323,7 +327,7 @@ class FleetEnv(Env):
         return self._repair(Act("escalate", service), say, ask)
 
     @tool(seats=("manager",))
-    def freeze(self, service: Service, say: Say = "", ask: str = "") -> Message:
+    def freeze(self, service: Service, say: Say = "", ask: Ask = "") -> Message:
         """Block all automation from changing a service until the incident is closed, so that nothing undone comes back.
 
         Args:
@@ -377,10 +381,11 @@ class FleetEnv(Env):
         notices = self.communication.speak(
             self.seat,
             say[:MAX_SAY],
-            ask,
+            ask[:MAX_ASK],
             turn=self.turn + 1,
             second=self.situation.second,
             allowed_values=self._vocabularies,
+            check=self.sources.read,
         )
         cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
         return Message(" ".join([result, *cut, *notices]))

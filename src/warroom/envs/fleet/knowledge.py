@@ -59,7 +59,7 @@ class Clue(NamedTuple):
 def clues(env: "FleetEnv") -> tuple[Clue, ...]:
     """What shows each cause, then what shows the breach, then what clears the other suspects; each once."""
     sites = env.situation.sites
-    found = [clue for site in sites for clue in _of_site(env, site)]
+    found = [clue for site in sites for clue in clues_of(env, site)]
     hits, natural = {site.hit for site in sites}, all(site.hit is None for site in sites)
     suspects = [d.change for d in env.incident.casting.cluster if d.change.id not in hits]
     found += [_diff(env, suspect, "clears", proof=natural) for suspect in suspects]
@@ -69,7 +69,8 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
     return tuple(first.values())
 
 
-def _of_site(env: "FleetEnv", site: Site) -> list[Clue]:
+def clues_of(env: "FleetEnv", site: Site) -> list[Clue]:
+    """What shows the cause of one service's trouble, and whether the agent behind it broke a rule."""
     if site.hit is None:
         return [_of_lines(env, site)]
     change = env.incident.change(site.hit)

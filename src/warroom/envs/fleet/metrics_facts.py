@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.sim.metrics import BREAKDOWN_HEAD, BreakdownReading, MetricMinute, render_breakdown, render_minutes
+from warroom.sim.metrics import BreakdownReading, MetricMinute, breakdown_head, render_breakdown, render_minutes
 from warroom.sim.series import STEP
 from warroom.sim.service_state import PartState
 from warroom.sim.wording.forms import clock
@@ -18,8 +18,11 @@ class MetricsFacts:
     """Requests per second that were sent to it in the last minute: what the formulas of the handbook use."""
     capacity: float | None
     """Requests per second that a store can serve; None for any other service."""
+    first: int
+    """First minute of the day that the breakdowns cover."""
+    last: int
     breakdowns: tuple[tuple[str, tuple[BreakdownReading, ...]], ...]
-    """The requests of the latest minutes by each attribute."""
+    """The requests of these minutes by each attribute."""
     parts: tuple[PartState, ...]
     part_texts: tuple[str, ...]
 
@@ -28,7 +31,7 @@ class MetricsFacts:
         bears = f", can serve {self.capacity:g}/s" if self.capacity is not None else ""
         out = [
             f"{self.service}, load now {self.load:g} requests/s{bears}",
-            BREAKDOWN_HEAD,
+            breakdown_head(self.first, self.last),
             *[render_breakdown(attribute, rows) for attribute, rows in self.breakdowns],
         ]
         return "\n".join([*out, "parts", *self.part_texts] if self.part_texts else out)

@@ -1,12 +1,14 @@
 """Where the seats' readings come from: telemetry of the running world, and the records of the incident in words."""
 
 import re
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from itertools import accumulate
 
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.rng import hash_bytes
 from warroom.core.tools import ToolError
+from warroom.core.types import ToolCall
 from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts, SeriesRow
 from warroom.envs.fleet.readings import (
     AlertFacts,
@@ -16,6 +18,7 @@ from warroom.envs.fleet.readings import (
     CharterFacts,
     Content,
     DiffFacts,
+    ReadingFacts,
     RecordFacts,
     RunningFacts,
 )
@@ -29,7 +32,7 @@ from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_search import LogMatches, LogSearch, parse_query
-from warroom.sim.metrics import breakdown, metric_minutes
+from warroom.sim.metrics import breakdown, breakdown_start, metric_minutes
 from warroom.sim.records import ALWAYS, Approval, Change, LedgerRow
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.series import STEP
@@ -37,7 +40,7 @@ from warroom.sim.symptoms import symptom_groups
 from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
-from warroom.sim.wording.forms import clock
+from warroom.sim.wording.forms import clock, clock_to_the_second
 from warroom.sim.wording.papers import (
     SignedBy,
     write_approval,
@@ -91,6 +94,10 @@ class Sources:
         """The last minute that is over."""
         return self.situation.world.minute
 
+    def read(self, call: ToolCall) -> ReadingFacts:
+        """What a reading shows; a `ToolError` says why it is refused."""
+        return _READINGS[call.name](self, **call.arguments)
+
     # -- telemetry --------------------------------------------------------------------------------------
 
     def metrics(self, service: str) -> MetricsFacts:
@@ -108,12 +115,14 @@ class Sources:
             service=service,
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
+            first=breakdown_start(self.slices, self.minute),
+            last=self.minute,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
             parts=state.parts,
             part_texts=texts,
         )
 
-    def series(self, service: str, since: str) -> SeriesFacts:
+    def series(self, service: str, since: str = "") -> SeriesFacts:
         """A service's last minutes, and its series from a time on."""
         second = self._second(since, self.situation.second - 60 * LOOK_BACK)
         begins = max(self.facts.series.begins, second // STEP * STEP)
@@ -130,7 +139,7 @@ class Sources:
             ]),
         )  # fmt: skip
 
-    def logs(self, service: str, words: str, since: str) -> LogMatches:
+    def logs(self, service: str, words: str = "", since: str = "") -> LogMatches:
         """A search in the log of a service."""
         try:
             query = parse_query(words)
@@ -144,7 +153,7 @@ class Sources:
         """The calls of a service over the last minutes."""
         return read_traces(self.counts, self.system.names.index(service), self.minute)
 
-    def alerts(self, state: str) -> AlertFacts:
+    def alerts(self, state: str = "") -> AlertFacts:
         """The alerts of the last hours, in one state or all of them."""
         if state and state not in ALERT_STATES:
             raise ToolError(unknown_name_message("state", state, ALERT_STATES))
@@ -156,12 +165,12 @@ class Sources:
 
     # -- the ledger and what binds agents -----------------------------------------------------------------
 
-    def record(self, subject: str, since: str) -> RecordFacts:
+    def record(self, subject: str, since: str = "") -> RecordFacts:
         """The rows of the ledger about an agent, a colleague or a service."""
         rows = [c for c in self.casting.ledger if subject in (c.actor, c.signer, c.service)]
         known = {*self.system.names, *[name for c in self.casting.ledger for name in (c.actor, c.signer)]}
         if subject not in known and subject not in AGENTS:
-            raise ToolError(f"the ledger knows no agent, colleague or service {quote_input(subject)}")
+            raise ToolError(unknown_name_message("agent, colleague or service", subject, (*self.system.names, *AGENTS)))
         second = self._second(since, self.situation.second - 60 * LEDGER_LOOK_BACK)
         asked = [change for change in rows if change.asked >= second and change.statement is not None]
         return RecordFacts(subject, tuple(map(self.ledger_row, asked[-MOST_ROWS:])), len(asked[:-MOST_ROWS]))
@@ -215,6 +224,7 @@ class Sources:
         signed = write_signature(
             SignedBy(change.id, change.actor, change.signer), self.split, self._source("signature", change.id)
         )
+        times = f"{clock_to_the_second(change.asked)} {clock_to_the_second(change.landed)}"
         if not live:
             text = f"CHG-{change.id} rolled back"
         return Arrival(
@@ -226,10 +236,10 @@ class Sources:
             uptake.hosts,
             live,
             change.signer,
-            f"{clock(change.asked)} {clock(change.landed)} {change.family} {text}; {signed}",
+            f"{times} {change.family} {text}; {signed}",
         )
 
-    def approvals(self, service: str, words: str) -> ApprovalFacts:
+    def approvals(self, service: str, words: str = "") -> ApprovalFacts:
         """The rows of the register about a service that hold all words, as many as a reading has room for; the one
         that others refer to is always among them."""
         rows = {a: self._approval_text(a) for a in self.facts.approvals if a.service == service}
@@ -278,3 +288,19 @@ def _has_modes(family: str) -> bool:
 
 def _state(alert: Alert) -> str:
     return "resolved" if alert.resolved is not None else "silenced" if alert.silence is not None else "firing"
+
+
+_READINGS: Mapping[str, Callable[..., ReadingFacts]] = {
+    "alerts": Sources.alerts,
+    "approvals": Sources.approvals,
+    "calendar": Sources.calendar,
+    "charter": Sources.charter,
+    "diff": Sources.diff,
+    "logs": Sources.logs,
+    "metrics": Sources.metrics,
+    "record": Sources.record,
+    "running": Sources.running,
+    "series": Sources.series,
+    "traces": Sources.traces,
+}
+"""By the names of their tools."""

@@ -25,15 +25,15 @@ JOB = (
 RULES = (
     "Turns: each turn is one minute; you have {budget}. A turn ends with one act: request_more_logs, remediate, "
     "resolve or ignore. Before it you may make up to {declarations} declarations, which take no time: "
-    "classify_severity, identify_root_cause, escalate. First answers count. There may be two independent roots: name "
-    "both, and page every team responsible."
+    "classify_severity, identify_root_cause, escalate. First answers count. A refused call costs the turn. There may "
+    "be two independent roots: name both, and page every team responsible."
 )
 LINES = (
     "Logs: counts cover all lines; of each kind of line, the newest {kept} a minute can be read. All lines of a "
     "request share its trace id and its ctx (cohort/app version, region, class). Problems from which requests recover "
     "are logged as often and as loudly as the one that makes them fail. Such a line ends with the outcome of its "
     "request: no attempts left, less done than asked for, an outdated version, a status of 500 or above, or more time "
-    "than allowed is harm. A health value beside a status is that of a health check, not of the request."
+    "than allowed is harm. A health or probe value beside a status is that of a health check, not of the request."
 )
 TEAMS_RULE = (
     "Severity, by the share of user requests that failed in the {window} minutes before the page: {rule}. A search of "

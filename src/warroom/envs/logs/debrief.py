@@ -1,8 +1,10 @@
 """What is said once an incident is over: what caused it, what showed it, what each act earned, what was best."""
 
+import re
 from typing import TYPE_CHECKING
 
 from warroom.envs.logs import oracle
+from warroom.envs.logs.rubric import WRONG_REMEDY
 from warroom.sim.outage_casting import Story
 from warroom.sim.wording.forms import clock
 
@@ -15,16 +17,16 @@ def debriefing(env: "LogsEnv") -> tuple[str, ...]:
     incident, names = env.incident, env.incident.system.names
     out = [sentence for story in incident.casting.hits for sentence in _cause(env, story)]
     if not out:
-        out = ["Nothing was wrong: requests got through in spite of every trouble that the logs tell of."]
-    lost_by_users = f"{incident.access.lost_share:.1%} of users' requests failed up to the page: {incident.severity}."
+        out = ["Nothing was wrong: requests got through in spite of every problem in the logs."]
+    lost_by_users = f"{incident.access.lost_share:.1%} of user requests failed before the page: {incident.severity}."
     wrong = [event.subject for event in env.events if event.name == "wrong_remedy"]
     if incident.casting.hits:
         out.append(lost_by_users)
-        out.append(f"To be paged: {', '.join(sorted(incident.teams))}; paged: {_said(env, 'team')}.")
+        out.append(f"To page: {', '.join(sorted(incident.teams))}; paged: {_said(env, 'team')}.")
     roots = ", ".join([names[i] for i in incident.roots]) or "none"
-    out.append(f"Named as roots: {_said(env, 'root')}; the roots were: {roots}.")
+    out.append(f"Declared as roots: {_said(env, 'root')}; the roots were: {roots}.")
     if wrong:
-        out.append(f"These remedies ended nothing: {', '.join(wrong)}.")
+        out.append(f"These remedies ended nothing ({WRONG_REMEDY:+g} each): {', '.join(wrong)}.")
     best, turns = env.bounds()[1], oracle.turns_to_close(incident)
     return (*out, f"At best the incident is closed in turn {turns} with {best:g} points; it ended with {env.total:g}.")
 
@@ -41,5 +43,16 @@ def _cause(env: "LogsEnv", story: Story) -> list[str]:
     others = sum([other.site == story.site or other.owner == story.owner for other in env.incident.casting.stories]) - 1
     return [
         f"{row.name}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.",
-        f"Its lines carry the trace ids of requests that came to harm, those of {others} other troubles there do not.",
+        f"{_lines(env, story)}. These lines carry the trace ids of requests that came to harm; those of "
+        f"{others} other problems there do not.",
     ]
+
+
+def _lines(env: "LogsEnv", story: Story) -> str:
+    """What the owner writes of it, figures left out."""
+    told = next(
+        group for group in env.response.logs.lines.groups(story.owner)
+        if group.role == "harmed" and group.story is not None and group.story.id == story.id
+    )  # fmt: skip
+    texts = [re.sub(r"\{\w+\}", "…", line.text) for line in told.streams]
+    return f"{env.incident.system.names[story.owner]} writes " + " or ".join([f"“{text}”" for text in texts])

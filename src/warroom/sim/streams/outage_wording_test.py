@@ -363,13 +363,13 @@ TEST_RESULTS: Results = {
     ),
     ("provider", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
-        "rc={status} shadow={inner}", "shadow={inner} rc={status}", "records lacking={rest}",
+        "rc={status} probe={inner}", "probe={inner} rc={status}", "records lacking={rest}",
     ),
     ("errors", ""): (
         "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
         "fragments={done}/{all}", "wanted={all} composed={done}",
         "tries_left={left}", "fragments lacking={rest}",
-        "rc={status} shadow={inner}", "shadow={inner} rc={status}",
+        "rc={status} probe={inner}", "probe={inner} rc={status}",
     ),
     ("errors", "gateway"): (
         "attempts={tries} cap={most}", "cap={most} attempts={tries}",

@@ -71,6 +71,11 @@ def clock(second: int) -> str:
     return f"{second // 3600:02d}:{second // 60 % 60:02d}{seconds}"
 
 
+def clock_to_the_second(second: int) -> str:
+    """`14:05:00`."""
+    return f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+
+
 def _twelve(second: int) -> str | None:
     if second % 60 or second >= 86_400:
         return None
@@ -186,7 +191,7 @@ FORMS: dict[str, ValueForm] = {
     ),
     "hhmm": form(r"\d\d:\d\d(?::\d\d)?", read_clock, all=(clock,)),
     "hhmmss": form(
-        r"\d\d:\d\d:\d\d", read_clock, all=(lambda x: f"{x // 3600:02d}:{x // 60 % 60:02d}:{x % 60:02d}",)
+        r"\d\d:\d\d:\d\d", read_clock, all=(clock_to_the_second,)
     ),
     "compact": form(
         r"\d{4}", lambda x: int(x[:2]) * 3600 + int(x[2:]) * 60, all=(lambda x: clock(x).replace(":", "")[:4],)
