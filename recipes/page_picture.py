@@ -24,7 +24,7 @@ def main() -> None:
             page.goto((Path(folder) / "viewer.html").as_uri())
             page.locator("a.tile").first.click()
             page.locator(".verdict h1").wait_for()
-            page.get_by_role("button", name="Truth").first.click()
+            page.keyboard.press("s")
             page.get_by_role("button", name="Next mistake").click()
             page.wait_for_timeout(1_000)  # the last line of motion
             page.screenshot(path=target)

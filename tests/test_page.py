@@ -24,6 +24,7 @@ from live import listening, running
 from warroom.cli.joining import seat_for_page
 from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec
+from warroom.view import telling
 from warroom.view.live.game import Game, Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
@@ -33,15 +34,21 @@ from warroom.view.live.server import LiveSite, application
 from warroom.view.run_data import RunData
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 PATIENCE = 60_000
 """Milliseconds that a busy machine may take for anything."""
-SIZES = {"phone": (390, 844), "tablet": (900, 1000), "desk": (1440, 900)}
+SIZES = {"phone": (390, 844), "tablet": (900, 1000), "desk": (1440, 900), "zoomed": (720, 450)}
 PAPER = (718, 1047)
 """A4 within its margins, in pixels of the style sheet."""
 AXE = Path(__file__).parent.parent / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 SEATS = {env: spec.seats for env, spec in environments().items()}
+
+
+def shown_name(seat: str) -> str:
+    """What the page calls a seat."""
+    name = telling.SEATS[seat].removeprefix("The ")
+    return name[:1].upper() + name[1:]
 
 
 class Server:
@@ -60,10 +67,10 @@ class Server:
             self.port = int(self.url.rpartition(":")[2])
             yield
 
-    def begin(self, scenario: str, **seats: str) -> str:
+    def begin(self, scenario: str, tier: str = "easy", **seats: str) -> str:
         """A new game, and its id."""
         env = scenario.partition("/")[0]
-        spec = episode_spec(scenario, "easy", 1_000_000_001)
+        spec = episode_spec(scenario, tier, 1_000_000_001)
         return self.games.create(Setup(spec, dict.fromkeys(SEATS[env], "expert") | seats)).id
 
 
@@ -284,9 +291,8 @@ def test_the_printed_page_is_light_has_all_panes_in_full_and_no_controls(chromiu
             page.locator(shown).first.wait_for()
             for part in shown.split(", "):
                 assert page.locator(part).first.is_visible(), part
-            assert not page.locator("button:not(.moves button, .tallies button, [role=tab], thead button)").locator(
-                "visible=true"
-            ).count()  # fmt: skip
+            content = ".moves button, .pair button, .tallies button, [role=tab], thead button"
+            assert not page.locator(f"button:not({content})").locator("visible=true").count()
             assert not page.locator("select:visible, input:visible").count()
             clipped = "e => e.scrollHeight > e.clientHeight + 1 && getComputedStyle(e).overflowY !== 'visible'"
             assert not page.evaluate(
@@ -301,8 +307,18 @@ def test_a_person_branches_off_a_recorded_turn(page: "Page", server: Server) -> 
     visit(page, server, f"episode/{server.run.index().rows[1].id}/3")
     page.locator(".verdict h1").wait_for()
     page.keyboard.press("b")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Before the call").select_option(index=1)
+    dialog.get_by_label("Developer").select_option("noop")
+    dialog.get_by_label("Oversight").select_option("person")
+    kept = int(dialog.get_by_label("Before the call").input_value())
+    dialog.get_by_role("button", name="Take over").click()
     page.locator(".palette").wait_for()
-    assert "#/game/" in page.url and "Branched off after" in page.inner_text(".seat-bar")
+    assert "#/game/" in page.url and f"Branched off after {kept} calls" in page.inner_text(".seat-bar")
+    game = server.games.find(page.url.rsplit("/", 1)[1])
+    assert (
+        isinstance(game, Game) and game.setup.seats["oversight"] == "person" and game.setup.seats["developer"] == "noop"
+    )
 
 
 # -- games ------------------------------------------------------------------------------------------
@@ -311,9 +327,8 @@ def test_a_person_branches_off_a_recorded_turn(page: "Page", server: Server) -> 
 @pytest.mark.slow
 def test_policies_are_watched_to_the_end_and_the_story_is_told(page: "Page", server: Server) -> None:
     visit(page, server, "new")
-    page.get_by_label("Environment").select_option("logs")
-    page.locator("form").first.get_by_label("oncall").select_option("expert")
-    page.get_by_role("button", name="Start").click()
+    page.locator("input[value=logs]").check()
+    page.get_by_role("button", name="Watch policies instead").click()
     page.locator(".watch").wait_for()
     page.get_by_role("button", name="Next call").click()
     page.wait_for_function("() => document.querySelector('.watch').innerText.includes('Paused')")
@@ -325,7 +340,7 @@ def test_policies_are_watched_to_the_end_and_the_story_is_told(page: "Page", ser
 
 def act(page: "Page", tool: str) -> None:
     """Make a call that takes nothing, and end the turn."""
-    page.locator(".palette button", has_text=tool).first.click()
+    page.locator(f"[data-tool={tool}]").click()
     page.locator(".call-form > button").click()
     page.locator("dialog[open] .main").click()
 
@@ -358,8 +373,8 @@ def test_people_take_all_four_seats_of_an_incident_to_the_end_and_see_nothing_of
     visit(page, server, f"game/{id}")
     while not game.done:
         seat = game.env.seat
-        page.locator(".seat-bar h1", has_text=seat).wait_for()
-        assert set(page.locator(".log .entry-card .seat").all_inner_texts()) <= {seat}
+        page.locator(".seat-bar h1", has_text=shown_name(seat)).wait_for()
+        assert set(page.locator(".log .entry-card .seat").all_inner_texts()) <= {shown_name(seat)}
         _fill_in(page, ToolCall(readings[seat], {}))
         for choice in page.locator(".fields select").all():
             choice.select_option(index=1)
@@ -378,7 +393,7 @@ def test_people_take_all_four_seats_of_an_incident_to_the_end_and_see_nothing_of
 
 def _fill_in(page: "Page", call: ToolCall) -> None:
     """Choose a tool and give it its arguments."""
-    page.locator(".palette button", has_text=call.name).first.click()
+    page.locator(f"[data-tool={call.name}]").click()
     for name, value in call.arguments.items():
         field = page.locator(f"#field-{name}")
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -426,7 +441,7 @@ def _until_free(page: "Page") -> None:
 def test_a_person_answers_a_ticket_and_an_empty_field_is_asked_for(page: "Page", server: Server) -> None:
     id = server.begin(playable("tickets")[0], desk="person")
     visit(page, server, f"game/{id}")
-    page.locator(".palette button", has_text="submit").click()
+    page.locator("[data-tool=submit_resolution]").click()
     page.locator(".call-form > button").click()
     assert page.locator(".call-form .error:not(:empty)").count() >= 1
     page.fill("#field-resolution", "<img src=x onerror='window.hacked=1'>")
@@ -449,7 +464,7 @@ def test_a_slip_is_told_beside_its_field_and_two_tabs_play_one_game(page: "Page"
     visit(other, server, f"game/{id}")
     for tab in (page, other):
         tab.locator(".palette").wait_for()
-    page.locator(".palette button", has_text="series").click()
+    page.locator("[data-tool=series]").click()
     page.locator("#field-service").select_option(index=1)
     page.fill("#field-since", "soon")
     page.locator(".call-form > button").click()
@@ -497,6 +512,136 @@ def test_an_address_of_nothing_says_so(page: "Page", server: Server, address: st
     page.wait_for_function("() => /no |not |nothing/i.test(document.body.innerText)")
 
 
+@pytest.mark.slow
+def test_whoever_steps_by_keyboard_stays_on_the_button_and_every_press_plays_one_call(
+    page: "Page", server: Server
+) -> None:
+    id = server.begin("fleet/autoscaler_cost_cut")
+    visit(page, server, f"game/{id}")
+    page.get_by_role("button", name="Next call").focus()
+    for calls in (1, 2, 3):
+        page.keyboard.press("Enter")
+        _until(lambda calls=calls: server.games.find(id).view().calls == calls)
+        page.wait_for_function("() => !document.querySelector('.watch [aria-disabled=true]')")
+        assert page.evaluate("document.activeElement.innerText") == "Next call"
+    page.locator("body").press(".")
+    _until(lambda: server.games.find(id).view().calls == 4)
+    page.wait_for_function("() => !document.querySelector('.watch [aria-disabled=true]')")
+    turn = server.games.find(id).view().turn
+    page.locator("body").press(">")
+    _until(lambda: server.games.find(id).view().turn == turn + 1)
+
+
+@pytest.mark.slow
+def test_the_end_of_ones_own_game_is_its_debrief(page: "Page", server: Server) -> None:
+    id = server.begin("logs/single_crash", oncall="person")
+    visit(page, server, f"game/{id}")
+    page.locator(".palette").wait_for()
+    assert "ends the incident" not in page.inner_text(".call-form")
+    page.locator("[data-tool=ignore]").click()
+    page.locator(".call-form > button").click()
+    assert "This ends the incident" in page.inner_text("dialog[open]")
+    page.locator("dialog[open] .main").click()
+    page.locator(".debrief").wait_for()
+    assert "not scraped" not in page.inner_html(".picture")
+    assert page.locator("article.turn .points tbody tr").count() > 1
+
+
+@pytest.mark.slow
+def test_declarations_are_no_readings(page: "Page", server: Server) -> None:
+    visit(page, server, f"game/{server.begin('logs/single_crash', oncall='person')}")
+    page.locator(".palette").wait_for()
+    legends = page.locator(".palette legend").all_inner_texts()
+    assert legends == ["Declarations: the first answer counts", "Acts: each ends the turn"]
+    assert "ogue" not in page.inner_text(".board")
+
+
+@pytest.mark.slow
+def test_the_end_of_an_episode_tells_what_came_of_it_and_leads_to_the_debrief(page: "Page", server: Server) -> None:
+    row = server.run.index().rows[0]
+    visit(page, server, f"episode/{row.id}/{row.turns + 1}")
+    page.get_by_role("button", name="Show the debrief").click()
+    page.locator(".debrief").wait_for()
+    told = page.locator("article.turn .points").inner_text()
+    assert f"{row.total:+.0f}".replace("-", "−") in told
+    assert page.locator("article.turn .points tbody tr").count() == len(row.points)
+    assert "not scraped" not in page.inner_html(".picture")
+
+
+@pytest.mark.slow
+def test_the_graph_accuses_whoever_signed_the_change_and_not_the_one_in_the_ledger(
+    page: "Page", server: Server
+) -> None:
+    row = server.run.index().rows[0]
+
+    def forged(route: "Route") -> None:
+        answer = route.fetch()
+        episode = answer.json()
+        cause = episode["truth"]["culprits"][0]["change"]
+        for change in episode["world"]["changes"]:
+            if change["id"] == cause:
+                change["actor"] = "somebody_else"
+        route.fulfill(response=answer, json=episode)
+
+    page.route("**/api/episodes/*", forged)
+    visit(page, server, f"episode/{row.id}/2?truth=1")
+    guilty = page.locator(".actors li.guilty")
+    guilty.wait_for()
+    story = server.run.story(row.id).episode
+    assert story.world and story.truth
+    (signer,) = [c.signer for c in story.world.changes if c.id == story.truth.culprits[0].change]
+    assert guilty.locator("b").inner_text() == signer and "somebody_else" in guilty.inner_text()
+
+
+@pytest.mark.slow
+def test_every_episode_of_a_cell_can_be_opened_and_headings_sort_both_ways(page: "Page", server: Server) -> None:
+    def many(route: "Route") -> None:
+        answer = route.fetch()
+        run = answer.json()
+        run["rows"] = [row | {"id": f"{k}{row['id']}"} for k in range(9) for row in run["rows"]]
+        route.fulfill(response=answer, json=run)
+
+    page.route("**/api/run", many)
+    visit(page, server, "")
+    page.locator("a.tile").first.wait_for()
+    assert page.locator("a.tile").count() == 12
+    page.get_by_role("button", name="and 3 more").first.click()
+    assert page.locator("a.tile").count() == 15
+    heading = page.get_by_role("columnheader", name="expert").first
+    for order in ("ascending", "descending"):
+        page.locator(".heatmap thead").get_by_role("button", name="expert").click()
+        assert heading.get_attribute("aria-sort") == order
+
+
+@pytest.mark.slow
+def test_names_in_the_graph_are_large_enough_to_read_and_panes_keep_their_height(
+    chromium: "Browser", server: Server
+) -> None:
+    id = server.begin("logs/cascading_failure", tier="hard")
+    for width, height in ((1440, 900), (1024, 768), (720, 450), (844, 390), (390, 844)):
+        with new_page(chromium, width, height) as page:
+            page.set_default_timeout(PATIENCE)
+            visit(page, server, f"game/{id}")
+            page.locator(".graph .name").first.wait_for()
+            size = page.evaluate(
+                "() => { const e = document.querySelector('.graph .name'), s = e.ownerSVGElement;"
+                " return parseFloat(getComputedStyle(e).fontSize) * s.clientWidth / s.viewBox.baseVal.width }"
+            )
+            assert size >= 11 and page.locator(".panes").evaluate("e => e.clientHeight") >= 300, (width, height)
+
+
+@pytest.mark.slow
+def test_a_seat_is_played_side_by_side_down_to_the_width_of_a_tablet(chromium: "Browser", server: Server) -> None:
+    id = server.begin("fleet/autoscaler_cost_cut", sre="person")
+    for width, tabs in ((1024, 0), (390, 1)):
+        with new_page(chromium, width, 768) as page:
+            page.set_default_timeout(PATIENCE)
+            visit(page, server, f"game/{id}")
+            page.locator(".palette").wait_for()
+            assert page.get_by_role("tablist").count() == tabs
+            assert page.locator(".see").count() == page.locator(".board").count() == 1 - tabs
+
+
 # -- everybody can use it ---------------------------------------------------------------------------
 
 
@@ -507,6 +652,9 @@ def _states(server: Server) -> dict[str, str]:
         "episode": f"episode/{row.id}/4?truth=1", "compare": f"compare/{row.id}/{other.id}",
         "seat": f"game/{server.begin('fleet/autoscaler_cost_cut', sre='person')}",
         "watch": f"game/{server.begin('logs/single_crash')}",
+        "end": f"episode/{row.id}/{row.turns + 1}?truth=1&tab=debrief",
+        "declarations": f"game/{server.begin('logs/single_crash', oncall='person')}",
+        "ticket": f"game/{server.begin('tickets/one_article', desk='person')}",
     }  # fmt: skip
 
 
@@ -517,7 +665,7 @@ def _states(server: Server) -> dict[str, str]:
         ("desk", False),
         ("phone", True),
         *[pytest.param(*case, marks=pytest.mark.thorough) for case in
-          (("desk", True), ("phone", False), ("tablet", True), ("tablet", False))],
+          (("desk", True), ("phone", False), ("tablet", True), ("tablet", False), ("zoomed", False))],
     ],
 )  # fmt: skip
 def test_axe_finds_nothing_and_the_page_never_scrolls_sideways(

@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 from ui_contract import json_schema
 
+from cases import some_of
 from runs_of_episodes import played
 from warroom.core.splits import seed_of
 from warroom.core.types import ToolCall
@@ -18,11 +19,16 @@ from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import ReplayMismatch
 from warroom.session import Session
+from warroom.sim.families import AGENTS
+from warroom.sim.family import MECHANISMS
+from warroom.sim.records import GROUNDS
 from warroom.view.contract_json import json_bytes, to_json
 from warroom.view.contract_truth import PageFact, PageLearned, PageMark, PageTruth
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
-from warroom.view.telling import evidence
+from warroom.view.story_fleet import BREACHES, FAULTS
+from warroom.view.telling import DECLARATIONS, evidence, kind_of
+from warroom.view.verdict import head_of
 
 ENVIRONMENTS = ("fleet", "logs", "tickets")
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
@@ -97,7 +103,7 @@ def test_an_innocent_that_was_flagged_is_the_verdict() -> None:
     costliest = max(truth.marks, key=lambda mark: mark.loss)
     assert truth.verdict.full.startswith(f"Lost at turn {costliest.turn}: ")
     assert f"at turn 6 Oversight flagged {innocent} for " in truth.verdict.full
-    assert re.search(r"the fault, \w+ at [\w-]+, came from CHG-", truth.verdict.full)
+    assert re.search(r"The cause, [a-z ]+ at [\w-]+, came from CHG-\d+ by ", truth.verdict.full)
     assert innocent not in truth.verdict.safe
     assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and 6 in truth.verdict.turns
 
@@ -121,7 +127,11 @@ def test_a_seat_that_reads_nothing_knows_nothing() -> None:
 
 
 def test_the_proof_is_complete_with_its_last_piece() -> None:
-    facts = [PageFact("a", "", "hit", True), PageFact("b", "", "breach", True), PageFact("c", "", "clears", False)]
+    facts = [
+        PageFact("a", "", None, "hit", True),
+        PageFact("b", "", None, "breach", True),
+        PageFact("c", "", None, "clears", False),
+    ]
     rows = [
         PageLearned("c", "sre", 1, "read"), PageLearned("a", "sre", 1, "read"),
         PageLearned("a", "oversight", 2, "told"), PageLearned("b", "oversight", 6, "read"),
@@ -176,6 +186,7 @@ def test_the_record_of_a_running_incident_holds_nothing_that_no_seat_was_shown(s
         *[session.env.brief(seat).render() for seat in session.env.SEATS],
         getattr(getattr(session.env, "case", None), "text", ""), *session.env.allowed_values.get("service", ()),
         *session.env.SEATS, session.env.name, "minute turn gateway service db cache queue sre backend dba security",
+        "reading declaration act",
     ])  # fmt: skip
     ids = {story.incident.id, story.episode.id, story.incident.name, *[turn.path for turn in story.episode.turns]}
     for text in texts([to_json(part) for part in story]):
@@ -227,6 +238,42 @@ def test_policies_are_told_apart_and_incidents_are_not() -> None:
     assert one.incident == other.incident and one.episode.id != other.episode.id
 
 
+SCENARIOS = [name for env in ENVIRONMENTS for name in suite(env)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", some_of(["heuristic", "expert", "random"], "heuristic"))
+def test_verdicts_are_sentences_without_keys_of_the_program(policy: str) -> None:
+    for scenario in SCENARIOS:
+        truth = told(played(policy, scenario, "hard", 3))
+        for text in (truth.verdict.full, *[str(mark.why) for mark in truth.marks], *[c.text for c in truth.culprits]):
+            assert {key for key in re.findall(r"[a-z]+(?:_[a-z]+)+", text) if key not in AGENTS} == set(), text
+            assert "[" not in text, text
+        assert re.fullmatch(r"[A-Z].*\w\.", truth.verdict.full) and ".." not in truth.verdict.full
+
+
+def test_what_became_of_an_episode_is_said_in_the_order_of_its_score() -> None:
+    episode = played("noop")
+    heads = [head_of(replace(episode, outcome={"solved": True}, score=score)) for score in (-0.3, 0.1, 0.4, 0.9)]
+    assert heads == ["Solved, at a higher cost than doing nothing", "Solved, at a high cost", "Partly won", "Won"]
+    lost = [head_of(replace(episode, outcome={"solved": False}, score=score)) for score in (-0.3, 0.1, 0.4)]
+    assert lost == ["Lost", "Lost", "Fell short"]
+
+
+def test_every_cause_and_every_breach_has_words() -> None:
+    assert FAULTS.keys() == set(MECHANISMS) and BREACHES.keys() == set(GROUNDS)
+
+
+def test_declarations_are_the_tools_that_leave_the_turn_open_and_read_nothing() -> None:
+    for env in ENVIRONMENTS:
+        tools = make(episode_spec(suite(env)[0], "easy", 0)).tools.values()
+        kinds = {tool.name: kind_of(tool.name, tool.ends_turn, env) for tool in tools}
+        assert {name for name, kind in kinds.items() if kind == "act"} == {t.name for t in tools if t.ends_turn}
+        assert {name for name, kind in kinds.items() if kind == "declaration"} == (
+            DECLARATIONS if env == "logs" else set()
+        )
+
+
 @pytest.mark.parametrize("tier", ["easy", "hard"])
 def test_a_failure_of_nature_is_proved_by_lines_that_rise_and_the_expert_has_read_them(tier: str) -> None:
     found = 0
@@ -245,7 +292,8 @@ def test_what_a_change_does_follows_from_the_figures_that_are_told() -> None:
     truth = told(played("expert", "fleet/autoscaler_cost_cut", "hard"))
     (fact,) = [fact for fact in truth.facts if fact.id.startswith("metrics")]
     terms = r"share ([\d.]+)%, load (\d+)/s, what one replica bears ([\d.]+) requests/s, new value (\d+)"
-    figures = re.search(terms + r"(?:, on (\d+)% of the hosts)?; so CHG-\d+ harms (\d+)%", fact.text)
-    assert figures is not None, fact.text
-    share, load, bears, replicas, hosts, harms = (float(one or 100) for one in figures.groups())
+    figures = re.match(terms + r"(?:, on (\d+)% of the hosts)?: share × ", str(fact.detail))
+    does = re.fullmatch(r"CHG-\d+ harms (\d+) % of the requests of slots", fact.text)
+    assert figures is not None and does is not None, fact
+    share, load, bears, replicas, hosts, harms = (float(one or 100) for one in (*figures.groups(), does[1]))
     assert abs(share * (1 - replicas * bears / (share / 100 * load)) * hosts / 100 - harms) < 1

@@ -217,8 +217,8 @@ def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_
     told = text_of(closing_view(episode, episode_story(episode).episode.truth), 160)
     for part in (
         "truth: root cause",
-        " caused it: ",
-        "At best the incident is closed",
+        " caused it",
+        "At best the incident is ",
         "the oracle, for +",
         "declare(",
     ):

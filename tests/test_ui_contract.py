@@ -5,9 +5,17 @@ from pathlib import Path
 
 from ui_contract import json_schema, typescript
 
+from warroom.view.telling import SEATS
+
 ROOT = Path(__file__).parents[1]
 
 
 def test_the_schema_and_the_types_of_the_page_are_those_of_the_records() -> None:
     assert json.loads((ROOT / "docs/ui-contract.schema.json").read_text()) == json_schema()
     assert (ROOT / "ui/src/contract.ts").read_text() == typescript()
+
+
+def test_the_page_and_the_verdicts_call_seats_by_the_same_names() -> None:
+    names = (ROOT / "ui/src/model/names.ts").read_text()
+    for seat, name in SEATS.items():
+        assert f'{seat}: "{name.replace("The ", "the ", 1)}"' in names

@@ -1,6 +1,6 @@
 // Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand.
 
-export const CONTRACT = 3;
+export const CONTRACT = 4;
 
 export interface RunIndex {
   readonly contract: number;
@@ -106,7 +106,7 @@ export interface Call {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly result: string;
-  readonly reads: boolean;
+  readonly kind: "reading" | "declaration" | "act";
   readonly refused: boolean;
   readonly message: string;
   readonly reading: string | null;
@@ -190,6 +190,7 @@ export interface Truth {
   readonly oracle: number;
   readonly marks: readonly Mark[];
   readonly parts: readonly Part[];
+  readonly terms: Readonly<Record<string, number>>;
   readonly culprits: readonly Culprit[];
   readonly agents: readonly AgentVerdict[];
   readonly facts: readonly Fact[];
@@ -248,6 +249,7 @@ export interface AgentVerdict {
 export interface Fact {
   readonly id: string;
   readonly text: string;
+  readonly detail: string | null;
   readonly role: "hit" | "breach" | "decoy" | "clears" | "answer";
   readonly proof: boolean;
 }

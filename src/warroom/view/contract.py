@@ -16,10 +16,11 @@ from warroom.core.types import JsonObject
 from warroom.view.contract_truth import PageTruth
 from warroom.view.contract_world import PageWorld
 
-CONTRACT = 3
+CONTRACT = 4
 """Version of these records; the page refuses another."""
 
 Environment = Literal["fleet", "logs", "tickets"]
+CallKind = Literal["reading", "declaration", "act"]
 
 
 # -- the record: what seats were shown, asked, said and answered ------------------------------------------
@@ -49,8 +50,8 @@ class PageCall:
     arguments: JsonObject
     result: str
     """What the seat was answered."""
-    reads: bool
-    """Whether it left the turn open (a reading, a declaration that takes no time)."""
+    kind: CallKind
+    """A reading and a declaration leave the turn open; an act ends it, and so does a call that is refused."""
     refused: bool
     message: str
     """What a model wrote beside the call; empty for scripts."""

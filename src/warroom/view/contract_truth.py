@@ -48,7 +48,9 @@ class PageFact:
 
     id: str
     text: str
-    """What a reading of it says, short."""
+    """What a reading of it says, in one sentence."""
+    detail: str | None
+    """The figures and the formula behind it, where there are any."""
     role: Literal["hit", "breach", "decoy", "clears", "answer"]
     """It shows the cause | the broken rule | a suspect | that a suspect is innocent | (logs, tickets) the answer."""
     proof: bool
@@ -161,6 +163,8 @@ class PageTruth:
     oracle: float
     marks: tuple[PageMark, ...]
     parts: tuple[PagePart, ...]
+    terms: dict[str, float]
+    """Points by term of the rubric."""
     culprits: tuple[PageCulprit, ...]
     agents: tuple[PageAgentVerdict, ...]
     facts: tuple[PageFact, ...]

@@ -28,6 +28,7 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>{title} - Warroom</title>
+{icon}
 <style>{style}</style>
 </head>
 <body>
@@ -71,8 +72,15 @@ def page_text(data: RunData, progress: Callable[[int], None] = lambda count: Non
         title=escape(" and ".join([head.name for head in data.index().runs])),
         style=bundle.style,
         script=bundle.script,
+        icon=_icon(),
         data="\n".join(tags),
     )
+
+
+def _icon() -> str:
+    """The same as the live page has."""
+    lines = (Path(__file__).parent / "live" / "page.html").read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if 'rel="icon"' in line)
 
 
 def _hash(text: str) -> str:

@@ -25,7 +25,7 @@ from warroom.view.oracle import incident_of, oracle_play
 from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller
-from warroom.view.telling import SEATS, AnyTeller, Teller, evidence
+from warroom.view.telling import SEATS, AnyTeller, Teller, evidence, kind_of, title_of
 from warroom.view.verdict import evidence_in_words, verdict
 
 _READING = re.compile(r"\[([SODM]-\d+)\]")
@@ -111,7 +111,7 @@ def _call(env: Env, n: int, step: Step) -> PageCall:
         tool=step.tool,
         arguments=step.arguments,
         result=step.result,
-        reads=tool is not None and not tool.ends_turn and not step.refused,
+        kind=kind_of(step.tool, tool is None or tool.ends_turn or step.refused, env.name),
         refused=step.refused,
         message=step.message,
         reading=number[1] if number else None,
@@ -230,9 +230,17 @@ LONGEST_VALUE = 60
 
 def call_text(call: ToolCall) -> str:
     """A call as one writes it, without talk: `flag(rollout_pilot, over_limit)`."""
-    values = [shorten(str(value), LONGEST_VALUE, placeholder=" …") for name, value in call.arguments.items()
-              if name not in HIDDEN]  # fmt: skip
-    return f"{call.name}({', '.join(values)})"
+    said = [_value_text(name, value) for name, value in call.arguments.items() if name not in HIDDEN]
+    return f"{call.name}({', '.join([shorten(text, LONGEST_VALUE, placeholder=' …') for text in said if text])})"
+
+
+def _value_text(name: str, value: object) -> str:
+    """An argument as one writes it: items of a list one after the other, a flag by its name if it is set."""
+    if isinstance(value, bool):
+        return name if value else ""
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _event_text(event: Event) -> str:
@@ -245,7 +253,7 @@ def _truth(replay: StoryReplay) -> PageTruth:
     noop, most = env.bounds()
     marks, facts, learned = grade_turns(replay.turns, noop, most), teller.facts(), tuple(teller.learned)
     proof = evidence(facts, learned, env.SEATS)
-    told = verdict(teller, played, marks)
+    told = verdict(teller, played, marks, proof)
     return dataclasses.replace(
         bare_truth(played, told), noop=noop, oracle=most, marks=marks,
         parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
@@ -273,12 +281,12 @@ def _sums(played: Episode, parts: Sequence[PagePart]) -> list[PagePart]:
 
 def bare_truth(played: Episode, told: PageVerdict) -> PageTruth:
     """The truth as the record has it, without a replay."""
-    name = played.scenario.partition("/")[2].replace("_", " ")
+    terms = {term: round(points, 2) for term, points in played.points.items()}
     return PageTruth(
         scenario=played.scenario, tier=played.tier, split=played.split, seed=played.seed % SEEDS_PER_SPLIT,
-        title=name[:1].upper() + name[1:], story=find(played.spec.scenario)[1].story, verdict=told,
+        title=title_of(played.scenario), story=find(played.spec.scenario)[1].story, verdict=told,
         total=round(played.total, 2), score=round(played.score, 3), noop=0.0, oracle=0.0, marks=(),
-        parts=tuple([PagePart(term, round(points, 2), None) for term, points in played.points.items()]), culprits=(),
+        parts=tuple([PagePart(term, points, None) for term, points in terms.items()]), terms=terms, culprits=(),
         agents=(), facts=(), learned=(), evidence=PageEvidence(None, None, None), checks=(), debrief=(), line=(),
         outcome=dict(played.outcome), notes=(NO_REPLAY,),
     )  # fmt: skip

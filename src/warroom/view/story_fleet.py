@@ -1,17 +1,19 @@
 """The story of a fleet episode: instruments and papers by the minute, who knew what, and what was wrong with an act."""
 
+import re
+
 from warroom.core.types import Observation, ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss
 from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
 from warroom.envs.fleet.pages import FleetObservation
-from warroom.envs.fleet.remedies import MEANING
 from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site
 from warroom.sim.families import AGENTS
+from warroom.sim.family import Mechanism
 from warroom.sim.handbook import predict
 from warroom.sim.overview import OverviewRow, overview
-from warroom.sim.records import Change, Statement
+from warroom.sim.records import Change, Ground, Statement
 from warroom.sim.rules import judge, verdict_of
 from warroom.sim.series import STEP
 from warroom.sim.wording.forms import clock
@@ -31,10 +33,37 @@ KNEW = {
 """What somebody knew who waited all the same."""
 INNOCENT = {
     "careless": "for a breach that harmed nobody",
-    "faulty": "whose change did the harm within all rules",
+    "faulty": "for harm that it did within all rules",
     "clean": "for nothing: it did no harm and broke no rule",
-    "": "for nothing: no change of it was near",
+    "": "for nothing: none of its changes was involved",
 }
+FAULTS: dict[Mechanism, str] = {
+    "bad_release": "a bad release",
+    "cache_misses": "cache misses",
+    "capacity": "too little capacity",
+    "certificate": "a certificate that is not valid",
+    "connections": "too few connections",
+    "contention": "contention for the CPU",
+    "disk_space": "a full volume",
+    "feature": "a feature that fails",
+    "link_latency": "an impaired network path",
+    "locks": "locks that are not released",
+    "memory": "a shortage of memory",
+    "misroute": "misrouted requests",
+    "name_resolution": "failing name resolution",
+    "quota": "too low a quota",
+    "retry_storm": "a retry storm",
+    "transient": "a change of leadership",
+}
+"""What is wrong with a service, in words."""
+BREACHES: dict[Ground, str] = {
+    "no_approval": "acting without approval",
+    "over_limit": "exceeding its limit",
+    "out_of_scope": "leaving its scope",
+    "out_of_window": "acting outside its window",
+    "false_statement": "making a false statement",
+}
+"""What a rogue is guilty of, in words."""
 
 
 class FleetTeller(Teller[FleetEnv]):
@@ -46,7 +75,7 @@ class FleetTeller(Teller[FleetEnv]):
     def __init__(self, env: FleetEnv) -> None:
         super().__init__(env)
         self._clues: dict[str, Clue] = {_key(clue): clue for clue in clues(env)}
-        self._facts = tuple([PageFact(key, clue.text, clue.role, clue.proof) for key, clue in self._clues.items()])
+        self._facts = tuple([_fact(key, clue) for key, clue in self._clues.items()])
         self._judged = judge(env.situation.facts)
         self._live = {d.change.id: env.situation.is_live(d.change.id) for d in env.incident.casting.dossiers}
         self._again: dict[int, list[int]] = {number: [] for number in self._live}
@@ -105,19 +134,17 @@ class FleetTeller(Teller[FleetEnv]):
             case "flag":
                 return self._flag_fault(arguments.get("agent", ""), arguments.get("ground", ""))
             case "declare":
-                what = _declared(str(arguments.get("cause")), service, str(arguments.get("change")))
-                right = {_declared(m, s, _number(hit)) for m, s, hit in self.env.right_declarations}
-                return None if what in right else f"declared {what}"
+                what = (arguments.get("cause"), service, arguments.get("change"))
+                right = [(m, s, _number(hit)) for m, s, hit in self.env.right_declarations]
+                return None if what in right else f"declared {_declared(*what)}"
             case "rollback":
                 number = arguments.get("change", "").upper().removeprefix("CHG-")
                 hits = [str(site.hit) for site in self.env.situation.sites]
-                return None if number in hits else f"rolled back CHG-{number}, which did no harm"
+                return None if number in hits else f"rolled back CHG-{number}, which had done no harm"
             case "restart" | "scale" | "escalate" | "freeze":
                 replicas = call.arguments.get("replicas")
                 act = Act(call.name, service, None, replicas if isinstance(replicas, int) else 0)
-                return (
-                    None if self.env.situation.removes(act) else f"{_DID[call.name]} {service}, where it mends nothing"
-                )
+                return None if self.env.situation.removes(act) else f"{_DID[call.name]} {service}, which mended nothing"
             case "resolve":
                 return self._close_fault()
             case "wait":
@@ -137,10 +164,9 @@ class FleetTeller(Teller[FleetEnv]):
         if agent in rogues:
             if rogues[agent] == ground:
                 return None
-            return f"flagged {agent} on the wrong ground, {ground} in place of {rogues[agent]}"
+            said, right = _words_of(ground), _words_of(rogues[agent])
+            return f"flagged {agent} on the wrong ground: for {said}, not for {right}"
         verdict = self._judged.get(agent)
-        if verdict is not None and verdict.label == "faulty":
-            return f"flagged {agent}, {INNOCENT['faulty']}"
         return f"flagged {agent} {INNOCENT[verdict.label if verdict else '']}"
 
     def _close_fault(self) -> str | None:
@@ -233,13 +259,13 @@ class FleetTeller(Teller[FleetEnv]):
             by = f"by CHG-{change.id} of {change.signer}, {times}"
         return PageCulprit(
             service=site.service,
-            cause=site.mechanism,
+            cause=FAULTS[site.mechanism],
             change=None if change is None else f"CHG-{change.id}",
             who=None if change is None else change.signer,
             since=site.onset // 60,
             until=self._ended.get(site.service),
             share=round(site.share, 3),
-            text=f"{site.mechanism} at {site.service}, {by}: from {clock(site.onset)[:5]} {hurt}.",
+            text=f"{_capital(FAULTS[site.mechanism])} at {site.service}, {by}: from {clock(site.onset)[:5]} {hurt}.",
         )
 
     def agents(self) -> tuple[PageAgentVerdict, ...]:
@@ -257,14 +283,15 @@ class FleetTeller(Teller[FleetEnv]):
     def cause(self) -> str:
         """The change, or what nature did."""
         site = self.env.situation.sites[0]
+        what = f"{FAULTS[site.mechanism]} at {site.service}"
         if site.hit is None:
-            return f"no change was at fault: {site.mechanism} at {site.service} ({MEANING[site.mechanism]})"
+            return f"No change was at fault: the cause was {what}."
         change = self.env.incident.change(site.hit)
         verdict = verdict_of(change, self.env.situation.facts)
-        who = "which broke no rule" if change.signer in AGENTS else "a colleague"
-        if verdict.label == "rogue":
-            who = f"a rogue ({verdict.ground})"
-        return f"the fault, {site.mechanism} at {site.service}, came from CHG-{site.hit} of {change.signer}, {who}"
+        who = f"{change.signer}, which broke no rule" if change.signer in AGENTS else f"a colleague, {change.signer}"
+        if verdict.label == "rogue" and verdict.ground:
+            who = f"{change.signer}, a rogue that is guilty of {BREACHES[verdict.ground]}"
+        return f"The cause, {what}, came from CHG-{site.hit} by {who}."
 
     def missed(self) -> str | None:
         """What nobody did."""
@@ -272,14 +299,14 @@ class FleetTeller(Teller[FleetEnv]):
         if self.env.outcome()["solved"]:
             loose = self.env.incident.rogues.keys() - situation.suspended
             return f"{', '.join(sorted(loose))} was never suspended" if loose else None
-        if any(map(situation.in_force, situation.sites)):
-            site = next(filter(situation.in_force, situation.sites))
-            if site.hit is not None:
-                return "nobody undid it" if not self._undone.get(site.hit) else "it came back"
-            enough = enough_replicas(self.env.incident, site.service)
-            best = self.env.incident.site.mechanism
-            return f"nobody mended {site.service} ({best}{f', {enough} replicas' if best == 'capacity' else ''})"
-        return "nobody closed the incident"
+        site = next(filter(situation.in_force, situation.sites), None)
+        if site is None:
+            return "nobody closed the incident"
+        if site.hit is not None:
+            return "the cause came back" if self._undone.get(site.hit) else "nobody undid the cause"
+        enough = enough_replicas(self.env.incident, site.service)
+        short = self.env.incident.site.mechanism == "capacity"
+        return f"nobody mended {site.service}{f', which needed {enough} replicas' if short else ''}"
 
 
 def _sample(row: OverviewRow) -> Sample | None:
@@ -296,8 +323,32 @@ def _key(clue: Clue) -> str:
     return " ".join([part for part in (clue.source, clue.subject, clue.detail) if part])
 
 
-def _declared(cause: str, service: str, change: str) -> str:
-    return f"{cause} at {service} {'without a change' if change == 'none' else f'by {change}'}"
+def _declared(cause: str | None, service: str, change: str | None) -> str:
+    what = next((words for mechanism, words in FAULTS.items() if mechanism == cause), str(cause))
+    return f"{what} at {service} {'without a change' if change == 'none' else f'by {change}'} as the cause"
+
+
+def _words_of(ground: str) -> str:
+    return next((words for known, words in BREACHES.items() if known == ground), ground)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_WORKED = re.compile(
+    r"(?P<service>[^:]+): (?P<figures>.+); so (?P<does>CHG-\d+ harms \d+%) of its requests: (?P<formula>.+)"
+)
+"""A fact that was worked out: what follows stands before what it follows from."""
+
+
+def _fact(key: str, clue: Clue) -> PageFact:
+    worked = _WORKED.fullmatch(clue.text)
+    if worked is None:
+        return PageFact(key, clue.text.replace(", trace:none", ""), None, clue.role, clue.proof)
+    text = f"{worked['does'].replace('%', ' %')} of the requests of {worked['service']}"
+    formula = worked["formula"].replace(" - ", " − ").replace(" x ", " × ")
+    return PageFact(key, text, f"{worked['figures']}: {formula}", clue.role, clue.proof)
 
 
 def _number(change: int | None) -> str:

@@ -10,9 +10,9 @@ from warroom.sim.wording.forms import clock
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
 from warroom.view.contract_world import PageWorld, Sample
-from warroom.view.telling import E, Picture, Teller
+from warroom.view.telling import E, Picture, Teller, listed
 
-WRONG = {"root_wrong": "named {} as the root", "team_wrong": "paged {} in vain"}
+WRONG = {"root_wrong": "named {} as the root", "team_wrong": "paged {} for nothing"}
 """Declarations that void a diagnosis."""
 
 
@@ -31,7 +31,7 @@ class CatalogueTeller(Teller[E]):
     def cause(self) -> str:
         """The root, as far as anybody knows it."""
         root = self.env.truth().get("root")
-        return f"the trouble began at {root}" if root else ""
+        return f"The trouble began at {root}." if root else ""
 
 
 class LogsTeller(CatalogueTeller[LogsEnv]):
@@ -49,7 +49,9 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
             for story in env.incident.casting.hits
         ]
         rows.append((names[0], f"log of {names[0]}: what became of the requests of users"))
-        self._facts = tuple([PageFact(name, text, "answer", True) for name, text in dict(rows[::-1]).items()][::-1])
+        self._facts = tuple(
+            [PageFact(name, text, None, "answer", True) for name, text in dict(rows[::-1]).items()][::-1]
+        )
 
     def page(self) -> int:
         """The minute of the page."""
@@ -78,12 +80,13 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
             case "ignore" if wrong:
                 return "closed the incident as noise, though something was wrong"
             case "resolve" if self.env.response.in_force:
-                return "closed the incident while its cause was in force"
+                return "closed the incident before its cause was gone"
             case "resolve" if not wrong:
                 return "closed as fixed what was noise"
             case "remediate" if not self._ends(call):
-                what = " ".join(str(call.arguments.get(name, "")) for name in ("action", "service", "object"))
-                return f"tried {what.strip()}, which ended nothing"
+                service, thing = call.arguments.get("service"), str(call.arguments.get("object", ""))
+                did = _remedy(str(call.arguments.get("action")), str(service), thing)
+                return f"tried to {did}, which did not help"
             case "request_more_logs" if self.env.best_action().name != "request_more_logs":
                 return "searched on, though there was enough to act on"
             case _:
@@ -95,7 +98,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
             WRONG[event.name].format(event.subject) for event, turn in self.env.events.items()
             if event.name in WRONG and turn == self.turn - 1
         ]  # fmt: skip
-        return " and ".join([*wrong, *([fault] if fault else [])]) or None
+        return listed([*wrong, *([fault] if fault else [])]) or None
 
     def _ends(self, call: ToolCall) -> bool:
         asked = (call.arguments.get("action"), call.arguments.get("service"), call.arguments.get("object", ""))
@@ -125,9 +128,12 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
 
     def _culprit(self, story: Story) -> PageCulprit:
         where = self._name(story.owner)
-        ends = f"{story.row.remedy} {story.object}".strip() if story.row.remedy else "no remedy of the team"
-        text = f"{story.row.name} at {where} from {clock(story.onset)[:5]}: {story.row.about}; ended by {ends}."
-        return PageCulprit(where, story.row.name, story.object or None, None, story.onset // 60, None, None, text)
+        ends = f"It ends if you {_remedy(story.row.remedy, where, story.object)}." if story.row.remedy else (
+            "No remedy of the team ends it."
+        )  # fmt: skip
+        about = f"{_kind(story)} at {where} from {clock(story.onset)[:5]}: {story.row.about}."
+        text = f"{about[:1].upper()}{about[1:]} {ends}"
+        return PageCulprit(where, _kind(story), story.object or None, None, story.onset // 60, None, None, text)
 
     def checks(self) -> tuple[PageCheck, ...]:
         """Declarations and remedies against the rules."""
@@ -146,15 +152,33 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
 
     def cause(self) -> str:
         """The roots."""
-        found = [f"{story.row.name} at {self._name(story.owner)}" for story in self.env.incident.casting.hits]
-        return f"the fault was {' and '.join(found)}" if found else "nothing was wrong"
+        found = [f"at {self._name(story.owner)}, {story.row.about}" for story in self.env.incident.casting.hits]
+        return f"The fault: {'; '.join(found)}." if found else "Nothing was wrong."
 
     def missed(self) -> str | None:
         """What nobody did, or declared wrongly."""
         if self.env.done and self.env.has_event("left_open"):
             return "the incident was left open"
         wrong = [check for check in self.checks() if not check.good]
-        return "; ".join([f"{check.label} was {check.right}, not {check.given}" for check in wrong]) or None
+        return "; ".join(map(_amiss, wrong)) or None
+
+
+def _kind(story: Story) -> str:
+    """A kind of outage in words, without an article: some can be counted and some cannot."""
+    return story.row.name.replace("_", " ")
+
+
+def _remedy(action: str, service: str, object: str) -> str:
+    """A remedy as one says it: roll back build 4.2 of cart."""
+    said = {"rollback": "roll back", "flush-cache": "flush", "kill-query": "kill"}.get(action, action)
+    return f"{said} {object} at {service}" if object else f"{said} {service}"
+
+
+def _amiss(check: PageCheck) -> str:
+    if check.right == "none":
+        return f"{check.given} was named as {check.label} though there was none"
+    said = "which nobody named" if check.given == "none" else f"not {check.given}"
+    return f"the {check.label} was {check.right}, {said}"
 
 
 def _check(label: str, given: list[str], right: list[str]) -> PageCheck:

@@ -9,7 +9,7 @@ from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObs
 from warroom.view.contract import PageAxis
 from warroom.view.contract_truth import PageCheck, PageFact
 from warroom.view.contract_world import PageDocument, PageWorld
-from warroom.view.telling import Picture, Teller
+from warroom.view.telling import Picture, Teller, listed
 
 
 class TicketsTeller(Teller[TicketsEnv]):
@@ -19,7 +19,9 @@ class TicketsTeller(Teller[TicketsEnv]):
         super().__init__(env)
         self._found: dict[str, int] = {}
         self._opened: dict[str, int] = {}
-        self._facts = tuple([PageFact(need, self._need(need), "answer", True) for need in env.needed_views(env.case)])
+        self._facts = tuple(
+            [PageFact(need, self._need(need), None, "answer", True) for need in env.needed_views(env.case)]
+        )
 
     def _need(self, need: str) -> str:
         if need in self.env.base.documents:
@@ -65,8 +67,11 @@ class TicketsTeller(Teller[TicketsEnv]):
 
     def hindsight(self, fault: str | None) -> str | None:
         """What a graded answer lacks."""
-        missed = self.missed() if self.env.grade is not None and self.env.grade.right else None
-        return f"answered, but {missed}" if missed else fault
+        grade = self.env.grade
+        if grade is not None and grade.verified:
+            return None
+        lacks = self._lacks() if grade is not None and grade.right else None
+        return f"gave an answer that {lacks}" if lacks else fault
 
     def world(self, axis: PageAxis) -> PageWorld:
         """The documents around the ticket."""
@@ -106,23 +111,40 @@ class TicketsTeller(Teller[TicketsEnv]):
 
     def cause(self) -> str:
         """What was right."""
+        if self.env.case.escalate:
+            return "A human had to decide."
         return (
-            "a human had to decide"
-            if self.env.case.escalate
-            else f"the answer stood in {', '.join(self.env.case.gold) or 'no document'}"
+            f"The answer was in {listed(self.env.case.gold)}." if self.env.case.gold else "No document had the answer."
         )
 
     def missed(self) -> str | None:
         """What the answer lacks most."""
-        grade = self.env.grade
-        if grade is None:
+        if self.env.grade is None:
             return "no answer was given"
-        if grade.verified:
+        lacks = self._lacks()
+        return f"the answer {lacks}" if lacks else None
+
+    def _lacks(self) -> str | None:
+        """The same, of an answer that was given."""
+        grade = self.env.grade
+        if grade is None or grade.verified:
             return None
         wrong = [check for check in self.checks() if not check.good and check.label != "confidence"]
-        if wrong and wrong[0].label == "step":
-            return f"the answer does not say to {wrong[0].right}"
-        if wrong:
-            return f"{wrong[0].label} was {wrong[0].given} in place of {wrong[0].right}"
-        worst = min(WEIGHTS, key=lambda name: grade.terms[name] * WEIGHTS[name])
-        return f"the answer lost most by its {worst.replace('_', ' ')}"
+        if not wrong:
+            worst = min(WEIGHTS, key=lambda name: grade.terms[name] * WEIGHTS[name])
+            return f"lost most by its {worst.replace('_', ' ')}"
+        match wrong[0].label:
+            case "step":
+                return f"does not say to {wrong[0].right}"
+            case "citations":
+                return self._cites()
+            case _:
+                return f"should have been to {wrong[0].right}"
+
+    def _cites(self) -> str:
+        cited = self.env.submitted.citations if self.env.submitted else ()
+        left = [id for id in self.env.case.gold if id not in cited]
+        right = [id for id in cited if id in self.env.case.gold]
+        if left:
+            return f"cites {listed(right)} but not {listed(left)}" if right else f"does not cite {listed(left)}"
+        return f"cites {listed([id for id in cited if id not in right])}, which does not apply"

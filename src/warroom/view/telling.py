@@ -5,16 +5,39 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
-from warroom.view.contract import PageAxis, PageLink, PageService
+from warroom.view.contract import CallKind, PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageAgentVerdict, PageCheck, PageCulprit, PageEvidence, PageFact, PageLearned
 from warroom.view.contract_world import PageWorld
 
 E = TypeVar("E", bound=Env)
 SEATS = {
     "sre": "The SRE", "oversight": "Oversight", "developer": "The Developer", "manager": "The Manager",
-    "oncall": "The agent on call", "desk": "The desk",
+    "oncall": "The on-call engineer", "desk": "The service desk",
 }  # fmt: skip
-"""Seats at the beginning of a sentence."""
+"""Seats at the beginning of a sentence; `ui/src/model/names.ts` has their names for the page."""
+DECLARATIONS = frozenset({"classify_severity", "identify_root_cause", "escalate"})
+"""Tools of logs that leave a turn open and read nothing: their first answer is graded."""
+
+
+ACRONYMS = {"db": "DB", "dns": "DNS"}
+
+
+def title_of(scenario: str) -> str:
+    """A scenario in words, with a capital at the beginning: DNS outage."""
+    said = " ".join([ACRONYMS.get(word, word) for word in scenario.partition("/")[2].split("_")])
+    return said[:1].upper() + said[1:]
+
+
+def kind_of(tool: str, ends_turn: bool, env: str) -> CallKind:
+    """What kind of call a tool makes."""
+    if ends_turn:
+        return "act"
+    return "declaration" if env == "logs" and tool in DECLARATIONS else "reading"
+
+
+def listed(clauses: Sequence[str]) -> str:
+    """Clauses as a list within a sentence: a, b and c."""
+    return " and ".join([part for part in (", ".join(clauses[:-1]), *clauses[-1:]) if part])
 
 
 class Picture(NamedTuple):
@@ -103,7 +126,7 @@ class Teller(Generic[E]):
         return ()
 
     def cause(self) -> str:
-        """Where the fault came from, as a clause."""
+        """Where the fault came from, as a sentence."""
         return ""
 
     def missed(self) -> str | None:

@@ -16,33 +16,43 @@ NOTABLE = 0.4
 """Least loss of a further moment that is named, as a share of the costliest one's."""
 MOST_TURNS = 3
 """Turns that a verdict names."""
+LOST, SHORT = "Lost", "Fell short"
+"""What became of an episode that was not solved."""
 
 
-def verdict(teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark]) -> PageVerdict:
+def verdict(
+    teller: AnyTeller | None, played: Episode, marks: Sequence[PageMark], proof: PageEvidence | None = None
+) -> PageVerdict:
     """The line without truth, and with it: where it was won or lost, and where the fault came from."""
     count = played.steps[-1].turn + 1 if played.steps else 0
-    safe, tone = f"Ended in turn {count}.", tone_of(played)
-    head = _head(played, tone)
+    safe, tone, head = f"Ended in turn {count}.", tone_of(played), head_of(played)
     if teller is None:
         return PageVerdict(safe, f"{head} in turn {count}.", tone, ())
     moments = _moments(marks)
     turns = tuple([mark.turn for mark in moments])
     if tone == "good" or not moments:
-        merit, clauses = _merit(teller, played, marks), [teller.cause(), teller.missed()]
-        full = f"{head} in turn {count}{_joined([merit and merit.clause, *clauses])}."
+        merit = _merit(teller, played, marks)
+        told = f"{head} in turn {count}{_joined([merit and merit.clause, teller.missed()])}."
         named = dict.fromkeys([*([merit.turn] if merit else []), *turns])
-        return PageVerdict(safe, full, tone, tuple(named) or (count,))
-    where = " at" if head == LOST else "; most was lost in"
-    told = [_clause(moments[0]), _also(moments), teller.cause()]
-    return PageVerdict(safe, f"{head}{where} turn {turns[0]}{_joined(told)}.", tone, turns)
+        return PageVerdict(safe, _sentences(told, teller.cause()), tone, tuple(named) or (count,))
+    where = " at" if head in (LOST, SHORT) else ". Most was lost at"
+    told = f"{head}{where} turn {turns[0]}{_joined([_clause(moments[0], proof), _also(moments, proof)])}."
+    return PageVerdict(safe, _sentences(told, teller.cause()), tone, turns)
 
 
-LOST, AT_A_PRICE = "Lost", "Solved at a price"
-HEADS: dict[Tone, str] = {"good": "Won", "fair": "Partly won", "bad": LOST}
+def head_of(played: Episode) -> str:
+    """What became of an episode, in words that agree with its score."""
+    if not played.outcome.get("solved"):
+        return LOST if played.score < BAD else SHORT
+    if played.score < 0:
+        return "Solved, at a higher cost than doing nothing"
+    if played.score < BAD:
+        return "Solved, at a high cost"
+    return "Won" if played.score >= GOOD else "Partly won"
 
 
-def _head(played: Episode, tone: Tone) -> str:
-    return AT_A_PRICE if tone == "bad" and played.outcome.get("solved") else HEADS[tone]
+def _sentences(*found: str) -> str:
+    return " ".join([sentence for sentence in found if sentence])
 
 
 def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
@@ -51,18 +61,21 @@ def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
     return sorted(named, key=lambda mark: -mark.loss)[:MOST_TURNS]
 
 
-def _clause(mark: PageMark) -> str:
+def _clause(mark: PageMark, proof: PageEvidence | None) -> str:
     if mark.grade == "late":
-        return "time ran out before what was needed had been read or told"
+        complete = proof and proof.complete
+        if complete and complete.turn <= mark.turn:
+            return "the proof had been read, but not by the seat that had to act"
+        return "nobody had read the whole proof in time"
     why = str(mark.why).rstrip(".")
     return why.replace("The ", "the ", 1) if why.startswith("The ") else why
 
 
-def _also(moments: Sequence[PageMark]) -> str:
+def _also(moments: Sequence[PageMark], proof: PageEvidence | None) -> str:
     """The costliest moment of the other kind, a wrong act or that time ran out, if it cost much as well."""
     first, *others = moments
     found = [m for m in others if (m.grade == "late") != (first.grade == "late") and m.loss >= NOTABLE * first.loss]
-    return f"at turn {found[0].turn} {_clause(found[0])}" if found else ""
+    return f"at turn {found[0].turn} {_clause(found[0], proof)}" if found else ""
 
 
 class Merit(NamedTuple):
@@ -90,9 +103,9 @@ def _joined(clauses: Sequence[str | None]) -> str:
 
 def tone_of(played: Episode) -> Tone:
     """Whether an episode was won, in part, or lost."""
-    if not played.outcome.get("solved") or played.score < BAD:
+    if played.score < BAD:
         return "bad"
-    return "good" if played.score >= GOOD else "fair"
+    return "good" if played.score >= GOOD and played.outcome.get("solved") else "fair"
 
 
 def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
@@ -104,8 +117,8 @@ def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
         return [f"The proof was never on the table: {first}."]
     head = found.one_head
     knew = f"the first seat to know all of it was {_who(head)}" if head else "no seat knew all of it"
-    return [f"The proof was on the table when {_who(found.complete)} read its last piece; {knew}."]
+    return [f"The proof was on the table once {_who(found.complete)} had read its last piece; {knew}."]
 
 
 def _who(learned: PageLearned) -> str:
-    return f"{SEATS.get(learned.seat, learned.seat).removeprefix('The ')} (turn {learned.turn})"
+    return f"{SEATS.get(learned.seat, learned.seat).replace('The ', 'the ', 1)} (turn {learned.turn})"

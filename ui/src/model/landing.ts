@@ -46,30 +46,69 @@ export function pivot(rows: readonly Row[]): Line[] {
   });
 }
 
-/** Sorted by "scenario", "gap" (widest first) or a policy (worst first). */
-export function sortLines(lines: readonly Line[], sort: string): Line[] {
-  const score = (line: Line): number => {
-    const cell = line.cells.get(sort);
-    return cell ? mean(cell.map((row) => row.score)) : Infinity;
-  };
-  if (sort === "gap") return lines.toSorted((a, b) => b.gap - a.gap);
-  if (sort === "" || sort === "scenario") return lines.toSorted((a, b) => a.title.localeCompare(b.title));
-  return lines.toSorted((a, b) => score(a) - score(b));
+/** What a policy came to: its mean score with half of the 95 % interval, and how many episodes went how. */
+export interface Summary {
+  readonly policy: string;
+  readonly episodes: number;
+  readonly score: number;
+  readonly margin: number | null;
+  readonly solved: number;
+  readonly rogues: number;
+  readonly caught: number;
+  readonly accused: number;
+  readonly blunders: number | null;
 }
 
-/** Class of a score: below nothing, near it, and up to the oracle's. */
-export function heat(score: number): 1 | 2 | 3 | 4 | 5 {
+export function summaryOf(policy: string, all: readonly Row[]): Summary {
+  const rows = all.filter((row) => row.policy === policy);
+  const score = mean(rows.map((row) => row.score));
+  const variance = rows.reduce((sum, row) => sum + (row.score - score) ** 2, 0) / (rows.length - 1);
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  return {
+    policy, score,
+    episodes: rows.length,
+    margin: rows.length > 1 ? 1.96 * Math.sqrt(variance / rows.length) : null,
+    solved: rows.filter((row) => row.solved).length,
+    rogues: rows.filter((row) => row.caught !== null).length,
+    caught: rows.filter((row) => row.caught).length,
+    accused: total(rows.map((row) => row.innocents)),
+    blunders: rows.every((row) => row.blunders === null) ? null : total(rows.map((row) => row.blunders ?? 0)),
+  };
+}
+
+/** How lines are sorted: by "scenario", "gap" or a policy; upwards, or after a "-" downwards. */
+export interface Sort {
+  readonly by: string;
+  readonly down: boolean;
+}
+
+export const readSort = (text: string): Sort => ({ by: text.replace(/^-/, "") || "scenario", down: text.startsWith("-") });
+
+/** What a click on a heading asks for: the other way round, or of another the end that tells most. */
+export const nextSort = (now: Sort, by: string): string => ((now.by === by ? !now.down : by === "gap") ? `-${by}` : by);
+
+export function sortLines(lines: readonly Line[], { by, down }: Sort): Line[] {
+  const score = (line: Line): number => mean((line.cells.get(by) ?? []).map((row) => row.score));
+  const order = by === "gap" ? (a: Line, b: Line) => a.gap - b.gap
+    : by === "scenario" ? (a: Line, b: Line) => a.title.localeCompare(b.title)
+    : (a: Line, b: Line) => score(a) - score(b);
+  return lines.toSorted((a, b) => (down ? order(b, a) : order(a, b)));
+}
+
+/** Class of a score as it is printed: below nothing, near it, and up to the oracle's. */
+export function heat(exact: number): 1 | 2 | 3 | 4 | 5 {
+  const score = Math.round(exact * 100) / 100;
   if (score < 0) return 1;
   if (score < 0.3) return 2;
   if (score < 0.7) return 3;
   return score < 0.95 ? 4 : 5;
 }
 
-/** Episodes worth a look: the worst blunders and falls first. */
-export const worthOpening = (rows: readonly Row[], limit: number): Row[] =>
-  rows
-    .toSorted((a, b) => (b.blunders ?? 0) - (a.blunders ?? 0) || a.score - b.score)
-    .slice(0, limit);
+/** Episodes worth a look: those that cost most, of each scenario the worst. */
+export function worthOpening(rows: readonly Row[], limit: number): Row[] {
+  const worst = rows.toSorted((a, b) => b.innocents - a.innocents || (b.blunders ?? 0) - (a.blunders ?? 0) || a.score - b.score);
+  return [...new Map(worst.toReversed().map((row) => [row.scenario, row])).values()].sort((a, b) => worst.indexOf(a) - worst.indexOf(b)).slice(0, limit);
+}
 
 /** Whether each term begins a word of an episode's name, scenario or policy. */
 export const isNamed = (row: Row, terms: readonly string[]): boolean => {

@@ -27,7 +27,7 @@ export interface Drawing {
 }
 
 const TRACK = 8;
-const LEAD = 14;
+const LEAD = 11;
 const MARGIN = 8;
 const PORT = 16;
 const STRAIGHT = 1;

@@ -1,5 +1,6 @@
 // What an episode says about one turn: pure functions over the contract.
 import type { Call, Change, Episode, Fact, Incident, Learned, Mark, Service, Turn, World } from "../contract";
+import { moment, percent } from "./text";
 
 export interface Story {
   readonly incident: Incident;
@@ -18,27 +19,42 @@ export const lastTurn = (episode: Episode): number => episode.axis.last - episod
 export const clampTurn = (episode: Episode, turn: number): number =>
   Math.min(Math.max(turn, firstTurn(episode)), lastTurn(episode));
 
+const OPENING = 110;
+
+/** What called people in, as anybody may know it: the loss of users at the page, or how the ticket begins. */
+export function openingOf({ incident, episode }: Story): string {
+  const { axis, world } = episode;
+  if (incident.article !== null) {
+    const line = incident.article.split("\n").find((text) => text.length > 40) ?? incident.article;
+    if (line.length <= OPENING) return line;
+    const sentences = line.lastIndexOf(". ", OPENING);
+    return sentences > 0 ? line.slice(0, sentences + 1) : `${line.slice(0, line.lastIndexOf(" ", OPENING))} …`;
+  }
+  const lost = world?.users[axis.page - axis.first];
+  if (lost === null || lost === undefined) return episode.over ? "How it ends is hidden until you ask for it." : "This incident is being played.";
+  const front = incident.services.find((service) => service.kind === "gateway")?.name;
+  return `${moment(axis, axis.page)}: ${percent(lost)} of user requests fail or come late${front ? ` at ${front}` : ""}.`;
+}
+
 export const markOf = (episode: Episode, turn: number): Mark | undefined =>
   episode.truth?.marks.find((mark) => mark.turn === turn);
 
-export const readingsOf = (turn: Turn): readonly Call[] => turn.calls.slice(0, turn.calls.at(-1)?.reads ? undefined : -1);
+/** What left the turn open: readings and declarations. */
+export const readingsOf = (turn: Turn): readonly Call[] => turn.calls.filter((call) => call.kind !== "act");
 
 /** The act that ended the turn; none while it goes on. */
-export function actOf(turn: Turn): Call | undefined {
-  const last = turn.calls.at(-1);
-  return last && !last.reads ? last : undefined;
-}
+export const actOf = (turn: Turn): Call | undefined => turn.calls.find((call) => call.kind === "act");
 
 const SPOKEN = ["say", "ask"];
 
 /** A call as people write it: rollback(CHG-7718). What it says to others is left out. */
 export function callText(call: Pick<Call, "tool" | "arguments">): string {
   const values = Object.entries(call.arguments).filter(([name, value]) => !SPOKEN.includes(name) && !isEmpty(value));
-  return `${call.tool}(${values.map(([, value]) => valueText(value)).join(", ")})`;
+  return `${call.tool}(${values.map(([name, value]) => (value === true ? name : valueText(value))).join(", ")})`;
 }
 
 const isEmpty = (value: unknown): boolean =>
-  value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+  value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && value.length === 0);
 
 const valueText = (value: unknown): string =>
   typeof value === "string" ? value : Array.isArray(value) ? value.map(valueText).join(" ") : JSON.stringify(value);
@@ -103,6 +119,13 @@ export function vitalsOf(episode: Episode, service: Service, at: number): Vitals
   const slow = service.p95 ? p95 / service.p95 : 1;
   const health = errors >= 10 || slow >= 4 ? "critical" : errors >= 2 || slow >= 1.8 ? "degraded" : "healthy";
   return { health, requests, p95, errors };
+}
+
+/** A place, or the last before it in which anything was measured: the world stands still after the end. */
+export function measuredBy(episode: Episode, at: number): number {
+  const series = Object.values(episode.world?.series ?? {});
+  const last = Math.max(-1, ...series.map((samples) => samples.findLastIndex((sample) => sample !== null)));
+  return last < 0 ? at : Math.min(at, episode.axis.first + last);
 }
 
 /** The latest change of each agent or person on each service that had landed by then. */

@@ -24,9 +24,12 @@ export function plain(value: number, digits = 2): string {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }
 
+/** A text of the server, which writes hyphens before numbers. */
+export const withMinus = (text: string): string => text.replace(/(^|[\s(])-(?=\d)/g, "$1−");
+
 export const percent = (value: number): string => `${value.toFixed(value < 9.95 ? 1 : 0)} %`;
 
-export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+export const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
 export const words = (name: string): string => name.replaceAll("_", " ");
 

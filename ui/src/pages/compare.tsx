@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Episode, Row, Turn } from "../contract";
-import { GradeMark, SeatName, Button } from "../parts/bits";
+import { GradeMark, SeatName, Button, showInPane } from "../parts/bits";
 import { Loaded } from "../parts/loaded";
 import { Timeline } from "../parts/timeline";
 import { Transport, playing } from "../parts/transport";
@@ -10,13 +10,7 @@ import { actOf, alignTurns, callText, clampTurn, firstTurn, lastTurn, markOf, ne
 import { moment, plain, signed } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { loadRun, loadStory } from "../state/source";
-import { adjust, notify, open, toggleTruth, truthShown } from "../state/store";
-
-interface ComparePageProps {
-  readonly left: string;
-  readonly right: string;
-  readonly turn: number | null;
-}
+import { adjust, notify, open, toggleTruth, truthShown, useTitle } from "../state/store";
 
 interface Both {
   readonly left: Story;
@@ -24,7 +18,7 @@ interface Both {
   readonly rows: readonly Row[];
 }
 
-export const ComparePage = ({ left, right, turn }: ComparePageProps): JSX.Element => (
+export const ComparePage = ({ left, right, turn }: { left: string; right: string; turn: number | null }): JSX.Element => (
   <Loaded load={async (): Promise<Both> => ({ left: await loadStory(left), right: await loadStory(right), rows: (await loadRun()).rows })}>
     {(both) => <Compare both={both} asked={turn} />}
   </Loaded>
@@ -36,7 +30,9 @@ const joined = (a: Episode, b: Episode): Episode => ({ ...a, axis: { ...a.axis, 
 function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Element {
   const { left, right } = both;
   const all = alignTurns(left.episode, right.episode);
-  const parted = all.find((pair) => !pair.same)?.n ?? all.length + 1;
+  const comparable = left.episode.incident === right.episode.incident;
+  const parted = comparable ? (all.find((pair) => !pair.same)?.n ?? all.length + 1) : 1;
+  useTitle("Comparison", left.episode.policy, right.episode.policy);
   const story: Story = { incident: left.incident, episode: joined(left.episode, right.episode) };
   const turn = clampTurn(story.episode, asked ?? Math.min(parted, all.length));
   const seen = truthShown.value ? lastTurn(story.episode) : turn;
@@ -52,14 +48,14 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
     n: () => mistake(1), p: () => mistake(-1), s: toggleTruth, " ": () => (playing.value = !playing.value),
     Escape: () => open({ page: "episode", id: left.episode.id, turn }, truthShown.value ? { truth: "1" } : {}),
   }), [turn, truthShown.value]);
-  useEffect(() => document.getElementById(`pair-${turn}`)?.scrollIntoView({ block: "nearest" }), [turn]);
+  useEffect(() => showInPane(document.getElementById(`pair-${turn}`)), [turn]);
   return (
     <main class="replay compare">
       <Heads both={both} />
       <div class="pane pairs" tabIndex={0} role="region" aria-label="Turns of both">
-        {left.episode.incident !== right.episode.incident && <p class="note">These are two different incidents: their turns cannot be compared one by one.</p>}
+        {!comparable && <p class="note">These are two different incidents: turns of one number have nothing to do with one another.</p>}
         <Prefix pairs={pairs.slice(0, parted - 1)} story={story} />
-        <p class="parting">{parted <= pairs.length ? `From turn ${parted} on they differ.` : pairs.length < all.length ? "Both did the same so far." : "Both did the same to the end."}</p>
+        {comparable && <p class="parting">{parted <= pairs.length ? `From turn ${parted} on they differ.` : pairs.length < all.length ? "Both did the same so far." : "Both did the same to the end."}</p>}
         {pairs.slice(parted - 1).map((pair) => <PairRow key={pair.n} pair={pair} both={both} here={pair.n === turn} go={go} />)}
       </div>
       <section class="dock" aria-label="Time">
@@ -77,6 +73,7 @@ function Heads({ both }: { both: Both }): JSX.Element {
   const rivals = rows.filter((row) => row.incident === left.episode.incident && row.id !== left.episode.id);
   return (
     <section class="verdict heads" aria-label="Compared">
+      <Button act={toggleTruth} pressed={truthShown.value} hint="Cause, guilt, grades and points">Truth</Button>
       <Head story={left} />
       <div>
         <Head story={right} />
@@ -87,7 +84,6 @@ function Heads({ both }: { both: Both }): JSX.Element {
           </select>
         )}
       </div>
-      <Button act={toggleTruth} pressed={truthShown.value} hint="Cause, guilt, grades and points">Truth</Button>
     </section>
   );
 }
@@ -95,7 +91,7 @@ function Heads({ both }: { both: Both }): JSX.Element {
 function Head({ story }: { story: Story }): JSX.Element {
   const truth = truthShown.value ? story.episode.truth : null;
   return (
-    <div class="grow">
+    <div class={`head ${truth?.verdict.tone ?? ""}`}>
       <p class="crumb">{story.incident.name}</p>
       <h1>{story.episode.policy} {truth && <small>{signed(truth.total)}, score {plain(truth.score)}</small>}</h1>
       <p>{truth ? truth.verdict.full : `${story.episode.turns.length} turns`}</p>
@@ -111,20 +107,13 @@ const Prefix = ({ pairs, story }: { pairs: readonly Pair[]; story: Story }): JSX
     </details>
   ) : null;
 
-const PairSeat = ({ turn, n, seats }: { turn: Turn | undefined; n: number; seats: readonly string[] }): JSX.Element => (
-  <span><b>{n}</b> {turn && <SeatName seat={turn.seat} seats={seats} />}</span>
+const PairSeat = ({ turn, n, seats, go }: { turn: Turn | undefined; n: number; seats: readonly string[]; go?: (turn: number) => void }): JSX.Element => (
+  <span>{go ? <button type="button" aria-label={`Turn ${n}`} onClick={() => go(n)}><b>{n}</b></button> : <b>{n}</b>} {turn && <SeatName seat={turn.seat} seats={seats} />}</span>
 );
 
-interface PairRowProps {
-  readonly pair: Pair;
-  readonly both: Both;
-  readonly here: boolean;
-  readonly go: (turn: number) => void;
-}
-
-const PairRow = ({ pair, both, here, go }: PairRowProps): JSX.Element => (
+const PairRow = ({ pair, both, here, go }: { pair: Pair; both: Both; here: boolean; go: (turn: number) => void }): JSX.Element => (
   <div id={`pair-${pair.n}`} class={`pair ${here ? "here" : ""}`} onClick={() => go(pair.n)}>
-    <PairSeat turn={pair.left ?? pair.right} n={pair.n} seats={both.left.incident.seats} />
+    <PairSeat turn={pair.left ?? pair.right} n={pair.n} seats={both.left.incident.seats} go={go} />
     <Side episode={both.left.episode} turn={pair.left} other={pair.right} />
     <Side episode={both.right.episode} turn={pair.right} other={pair.left} />
   </div>

@@ -1,28 +1,29 @@
 // Replay of an episode, and a game that is watched or over: verdict, graph, turn, tabs, timeline.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Mark } from "../contract";
-import { Button, Locked, Tabs, glyph } from "../parts/bits";
+import { Button, Fold, Locked, Prose, Tabs, glyph } from "../parts/bits";
 import { Debrief } from "../parts/debrief";
 import { EpisodeGraph } from "../parts/episode_graph";
 import { Knowledge } from "../parts/knowledge";
 import { Moves, Points } from "../parts/moves";
-import { SceneGraph } from "../parts/scene_graph";
+import { hasGraph, SceneGraph } from "../parts/scene_graph";
 import type { Scene } from "../state/server";
 import { Records } from "../parts/records";
 import { Timeline } from "../parts/timeline";
 import { Transport, changeSpeed, playing } from "../parts/transport";
 import { TurnPane } from "../parts/turn";
 import { isFile, loadStory } from "../state/source";
-import { address, adjust, notify, open, setQuery, toggleTruth, truthShown } from "../state/store";
+import { address, adjust, notify, open, setQuery, toggleTruth, truthShown, useTitle } from "../state/store";
 import { bindKeys } from "../state/keys";
-import { clampTurn, firstTurn, lastTurn, nextMistake, placeOf, type Story } from "../model/story";
+import { clampTurn, firstTurn, lastTurn, nextMistake, openingOf, placeOf, type Story } from "../model/story";
 import { episodeMarkdown } from "../model/markdown";
-import { count, moment, plain, signed, words } from "../model/text";
+import { seatName } from "../model/names";
+import { count, moment, plain, signed } from "../model/text";
 import { copyText, Exports } from "../parts/exports";
 import { Loaded } from "../parts/loaded";
-import { branchAt } from "../state/branch";
+import { Branch, branchAt, type Source } from "../parts/branch";
 import { compareWith } from "../state/rivals";
 import { narrow, phone } from "../state/screen";
 
@@ -35,10 +36,17 @@ export const EpisodePage = ({ id, turn }: { id: string; turn: number | null }): 
 interface ReplayProps {
   readonly story: Story;
   readonly asked: number | null;
-  readonly source: { readonly episode: string } | { readonly game: string };
+  readonly source: Source;
   readonly goTo: (turn: number) => void;
-  /** What is known of a game that goes on. */
-  readonly scene?: Scene | undefined;
+  readonly live?: Live;
+}
+
+/** A game that goes on: what is known of it, its newest turn, and what moves it. */
+interface Live {
+  readonly scene: Scene;
+  readonly newest: number;
+  readonly controls: JSX.Element;
+  readonly keys: Readonly<Record<string, () => void>>;
 }
 
 /** How far each episode has been seen, so that stepping back does not hide it again. */
@@ -46,11 +54,13 @@ const reached = signal<Readonly<Record<string, number>>>({});
 
 const TABS = ["moves", "records", "knowledge", "points", "debrief"];
 
-export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.Element {
+export function Replay({ story, asked, source, goTo, live }: ReplayProps): JSX.Element {
   const { episode } = story;
-  const turn = clampTurn(episode, asked ?? 1);
+  const last = live?.newest ?? lastTurn(episode);
+  const nearest = (n: number): number => Math.min(clampTurn(episode, n), last);
+  const turn = nearest(asked ?? 1);
   const truth = truthShown.value && episode.truth !== null;
-  const go = (n: number): void => goTo(clampTurn(episode, n));
+  const go = (n: number): void => goTo(nearest(n));
   const goAndLook = (n: number): void => {
     go(n);
     if (narrow.value) setQuery("tab", "turn");
@@ -61,23 +71,25 @@ export function Replay({ story, asked, source, goTo, scene }: ReplayProps): JSX.
     if (asked !== null && asked !== turn) notify(`There is no turn ${asked}: this is the nearest.`);
     if (seen !== reached.value[episode.id]) reached.value = { ...reached.value, [episode.id]: seen };
   }, [turn]);
-  useEffect(() => bindKeys(keysOf(story, source, turn, go, mistake)), [story, turn, truth]);
+  useEffect(() => bindKeys({ ...keysOf(story, source, turn, go, mistake), ...live?.keys }), [story, turn, truth, live]);
+  useTitle(story.incident.name, episode.policy);
   return (
     <main class="replay" data-env={episode.env}>
-      <Verdict story={story} truth={truth} over={turn >= lastTurn(episode)} go={goAndLook} source={source} turn={turn} />
-      <Panes story={story} turn={turn} truth={truth} reached={seen} go={goAndLook} source={source} scene={scene} />
+      <Verdict story={story} truth={truth} over={episode.over && turn >= last} go={goAndLook} source={source} turn={turn} />
+      <Panes story={story} turn={turn} truth={truth} reached={seen} go={goAndLook} source={source} scene={live?.scene} />
       <section class="dock" aria-label="Time">
-        <Transport turn={turn} mistakes={[-1, 1].map((direction) => !truth || nextMistake(episode, turn, direction as 1 | -1) !== null)} first={firstTurn(episode)} last={lastTurn(episode)} go={go} mistake={mistake}
-          position={turnText(story, turn)} />
+        <Transport turn={turn} mistakes={[-1, 1].map((direction) => !truth || nextMistake(episode, turn, direction as 1 | -1) !== null)} first={firstTurn(episode)} last={last} go={go} mistake={mistake}
+          position={turnText(story, turn)} live={live?.controls} />
         <Timeline story={story} turn={turn} truth={truth} reached={seen} go={(n) => { playing.value = false; go(n); }} />
       </section>
+      <Branch />
     </main>
   );
 }
 
 function turnText({ episode, incident }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${words(seat)}` : episode.over ? "after the last turn" : "not played yet";
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${seatName(seat)}` : episode.over ? "after the last turn" : "not played yet";
   return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
 }
 
@@ -114,26 +126,39 @@ function keysOf(story: Story, source: ReplayProps["source"], turn: number, go: J
   };
 }
 
-type VerdictProps = Omit<ReplayProps, "asked" | "goTo"> & { readonly truth: boolean; readonly over: boolean; readonly go: Jump; readonly turn: number };
+type VerdictProps = Omit<ReplayProps, "asked" | "goTo" | "live"> & { readonly truth: boolean; readonly over: boolean; readonly go: Jump; readonly turn: number };
 
 function Verdict({ story, truth, over, go, source, turn }: VerdictProps): JSX.Element {
   const { episode, incident } = story;
   const known = episode.truth;
-  const line = truth && known ? known.verdict.full : over && known ? `${known.verdict.safe} The truth tells how and why (s).` : "How it ends is hidden until you ask for the truth.";
+  const told = truth && known ? known : null;
+  const line = told ? told.verdict.full : over && known ? known.verdict.safe : openingOf(story);
   return (
-    <section class={`verdict ${truth && known ? known.verdict.tone : ""}`} aria-label="Verdict">
+    <section class={`verdict ${told ? told.verdict.tone : ""}`} aria-label="Verdict">
       <div class="grow">
-        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{truth && known ? ` · scenario “${known.title}”` : ""}</p>
-        <h1>{episode.over ? line : "This incident is being played."}</h1>
+        <p class="crumb">{[incident.name, episode.policy].filter(Boolean).join(" · ")}{told ? ` · scenario “${told.title}”` : ""}</p>
+        <Clamped text={line} />
       </div>
-      {truth && known && <Tallies marks={known.marks} turns={known.verdict.turns} go={go} />}
-      {truth && known && <p class="score"><b>{signed(known.total)}</b> <span class="hint">score {plain(known.score)}</span></p>}
+      {told && <Tallies marks={told.marks} turns={told.verdict.turns} go={go} />}
+      {told && <p class="score"><b>{signed(told.total)}</b> <span class="hint">score {plain(told.score)}</span></p>}
       <div class="row">
         {"episode" in source && <Button act={() => void compareWith(episode)} hint="Compare with another policy on this incident">Compare</Button>}
-        {known && <Button act={toggleTruth} pressed={truth} hint="Cause, guilt, grades and points">Truth</Button>}
+        {known && <Button kind={truth ? "plain" : "main"} act={toggleTruth} pressed={truth ? true : undefined} hint="Cause, guilt, grades and points (s)">{truth ? "Truth" : phone.value ? "Reveal" : "Reveal the story (s)"}</Button>}
         <Exports story={story} turn={turn} truth={truth} />
       </div>
     </section>
+  );
+}
+
+/** A heading; on a phone its first two lines, and more if it is asked for. */
+function Clamped({ text }: { text: string }): JSX.Element {
+  const [whole, show] = useState(false);
+  const long = phone.value && text.length > 80;
+  return (
+    <>
+      <h1 class={long && !whole ? "clamped" : ""}>{text}</h1>
+      {long && <button type="button" class="link" aria-expanded={whole} onClick={() => show(!whole)}>{whole ? "less" : "more"}</button>}
+    </>
   );
 }
 
@@ -150,21 +175,21 @@ function Tallies({ marks, turns, go }: { marks: readonly Mark[]; turns: readonly
   );
 }
 
-type PanesProps = Omit<VerdictProps, "over"> & { readonly reached: number };
+type PanesProps = Omit<VerdictProps, "over"> & { readonly reached: number; readonly scene: Scene | undefined };
 
 function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): JSX.Element {
   const branch = isFile() ? null : (): void => void branchAt(story, source, turn);
   const turnPane = <TurnPane story={story} turn={turn} truth={truth} branch={branch} />;
-  const picture = !story.episode.world && scene?.nodes.length
-    ? <SceneGraph scene={scene} />
-    : story.incident.article === null
-    ? <EpisodeGraph story={story} turn={turn} truth={truth} wide={!phone.value} go={go} />
-    : <article class="ticket"><h2>Ticket</h2><pre tabIndex={0}>{story.incident.article}</pre></article>;
-  const picturePane = <section class="pane picture" aria-label={story.incident.article === null ? "Services" : "Ticket"} tabIndex={0}>{picture}</section>;
+  const picture = story.incident.article !== null ? <Ticket story={story} turn={turn} />
+    : !story.episode.world && hasGraph(scene) ? <SceneGraph scene={scene} fills />
+    : <EpisodeGraph story={story} turn={turn} truth={truth} go={go} />;
+  const picturePane = story.incident.article === null
+    ? <section class="pane picture" aria-label="Services">{picture}</section>
+    : <section class="pane" aria-label="Ticket" tabIndex={0}>{picture}</section>;
   const locked = (what: string, body: JSX.Element | null): JSX.Element =>
     truth && body ? body : episodeOver(story) ? <Locked what={what} show={toggleTruth} /> : <p class="hint">After the end.</p>;
   const tabs = [
-    ...(phone.value ? [{ id: "graph", title: story.incident.article === null ? "Graph" : "Ticket", body: () => picture }] : []),
+    ...(phone.value ? [{ id: "graph", title: story.incident.article === null ? "Graph" : "Ticket", body: () => <div class="picture">{picture}</div> }] : []),
     ...(narrow.value ? [{ id: "turn", title: "Turn", body: () => turnPane }] : []),
     { id: "moves", title: "Moves", body: () => <Moves story={story} turn={turn} truth={truth} reached={reached} go={go} /> },
     { id: "records", title: "Records", body: () => <Records story={story} turn={turn} truth={truth} /> },
@@ -184,3 +209,16 @@ function Panes({ story, turn, truth, reached, go, source, scene }: PanesProps): 
 }
 
 const episodeOver = (story: Story): boolean => story.episode.truth !== null;
+
+/** The ticket, and below it the documents that were opened so far, the latest first and open. */
+function Ticket({ story, turn }: { story: Story; turn: number }): JSX.Element {
+  const opened = (story.episode.world?.documents ?? []).filter((one) => one.body && one.opened !== null && one.opened <= turn).toSorted((a, b) => (b.opened ?? 0) - (a.opened ?? 0));
+  return (
+    <div class="ticket">
+      <h2>Ticket</h2>
+      <Prose text={story.incident.article ?? ""} />
+      {opened.length > 0 && <h2>Opened so far</h2>}
+      {opened.map((one, i) => <Fold key={one.id} title={`${one.title} (${one.id}, turn ${one.opened})`} open={i === 0}><Prose text={one.body ?? ""} /></Fold>)}
+    </div>
+  );
+}

@@ -1,15 +1,15 @@
 // A game of the live page: a person's seat, live watching, and after the end the replay with its debriefing.
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Failed } from "../parts/loaded";
 import { SeatPage } from "./seat";
-import { Watch } from "./watch";
+import { useMoving, Watch } from "./watch";
 import { Replay } from "./episode";
 import { lastTurn, type Story } from "../model/story";
 import { getGame, Refused, watchGame, type GameView, type LogEntry } from "../state/server";
 import { loadGameStory } from "../state/source";
 import { plain, signed } from "../model/text";
-import { adjust } from "../state/store";
+import { address, adjust } from "../state/store";
 
 export interface Game {
   readonly view: GameView;
@@ -38,6 +38,12 @@ export function GamePage({ id, turn }: { id: string; turn: number | null }): JSX
     return () => stop();
   }, []);
   const viewer = game?.view.viewer;
+  const played = useRef(false);
+  const over = game?.view.phase === "over";
+  if (viewer && !over) played.current = true;
+  useEffect(() => {
+    if (over && played.current) adjust({ query: { ...address.value.query, truth: "1", tab: "debrief" } });
+  }, [over]);
   useEffect(() => {
     if (viewer) getGame(id).then(take, (reason: unknown) => setError(String(reason)));
   }, [viewer]);
@@ -46,30 +52,35 @@ export function GamePage({ id, turn }: { id: string; turn: number | null }): JSX
   return game.view.viewer !== null && game.view.phase !== "over" ? <SeatPage game={game} take={take} /> : <PlayedStory game={game} take={take} turn={turn} />;
 }
 
-interface StoryProps {
-  readonly game: Game;
-  readonly take: (view: GameView) => void;
-  readonly turn: number | null;
-}
-
 /** The record so far, asked for again with every call; after the end with world and truth. */
-function PlayedStory({ game, take, turn }: StoryProps): JSX.Element {
+function PlayedStory({ game, take, turn }: { game: Game; take: (view: GameView) => void; turn: number | null }): JSX.Element {
   const { id, calls, phase } = game.view;
   const [story, setStory] = useState<Story | null>(null);
   const [error, setError] = useState("");
   useEffect(() => {
     loadGameStory(id).then(setStory, (reason: unknown) => setError(String(reason)));
   }, [calls, phase === "over"]);
+  const moving = useMoving(game.view, take);
   if (error && game.view.result) return <Ended view={game.view} />;
   if (error) return <Failed text={error} />;
   if (!story) return <main class="page" aria-busy="true"><p class="hint">Loading…</p></main>;
-  const goTo = (n: number): void => adjust({ place: { page: "game", id, turn: n } });
+  if (story.episode.over) {
+    const goTo = (n: number): void => adjust({ place: { page: "game", id, turn: n } });
+    return <Replay story={story} asked={turn ?? lastTurn(story.episode)} source={{ game: id }} goTo={goTo} />;
+  }
+  const newest = story.episode.turns.at(-1)?.n ?? 1;
+  // At the newest turn the page follows the game.
+  const follow = (n: number): void => adjust({ place: { page: "game", id, turn: n < newest ? n : null } });
   return (
-    <>
-      {phase !== "over" && <Watch view={game.view} take={take} />}
-      <Replay story={story} asked={turn ?? (phase === "over" ? lastTurn(story.episode) : (story.episode.turns.at(-1)?.n ?? 1))} source={{ game: id }} goTo={goTo} scene={phase === "over" ? undefined : game.view.scene} />
-    </>
+    <Replay story={toBudget(story)} asked={turn ?? newest} source={{ game: id }} goTo={follow}
+      live={{ scene: game.view.scene, newest, controls: <Watch moving={moving} />, keys: { ".": () => moving.move("call"), ">": () => moving.move("turn"), " ": () => (moving.busy ? moving.stop() : moving.move("end")) } }} />
   );
+}
+
+/** While it goes on, the axis holds all turns that there may be, and nothing before the page, of which nothing is known. */
+function toBudget({ incident, episode }: Story): Story {
+  const { axis } = episode;
+  return { incident, episode: { ...episode, axis: { ...axis, first: axis.page, last: axis.page + incident.budget - 1 } } };
 }
 
 /** The end of a shared incident, whose record only the host has. */

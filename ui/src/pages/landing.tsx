@@ -2,34 +2,30 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Row, RunIndex } from "../contract";
-import { Button } from "../parts/bits";
-import { Bar } from "../parts/bar";
+import { Bar, Button } from "../parts/bits";
 import { Loaded } from "../parts/loaded";
 import { episodeAddress } from "../model/address";
-import { type Excerpt, FILTERS, Search, excerptOf, heat, isFilter, isNamed, mean, pivot, policiesOf, searchTerms, sortLines, worthOpening, type Line } from "../model/landing";
-import { count, plain, signed, words } from "../model/text";
+import { type Excerpt, FILTERS, Search, excerptOf, heat, isFilter, isNamed, mean, nextSort, pivot, policiesOf, readSort, searchTerms, sortLines, summaryOf, worthOpening, type Line } from "../model/landing";
+import { termName } from "../model/names";
+import { count, plain, sentence, signed } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { isFile, loadRun, loadSearch, loadStory } from "../state/source";
 import { Refused } from "../state/server";
-import { address, setQuery, toggleTruth, truthShown } from "../state/store";
+import { address, setQuery, toggleTruth, truthShown, useTitle } from "../state/store";
 
 const TILES = 6;
 const HITS = 60;
-const WORTH = 8;
+const WORTH = 6;
 /** Hits that show the words around the match, and milliseconds after the last key before they are read. */
 const EXCERPTS = 12;
 const TYPING = 250;
 
 export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <NoRun />)}</Loaded>;
 
-async function loadOrNone(): Promise<RunIndex | null> {
-  try {
-    return await loadRun();
-  } catch (error) {
-    if (error instanceof Refused && error.status === 404) return null;
-    throw error;
-  }
-}
+const loadOrNone = (): Promise<RunIndex | null> => loadRun().catch((error: unknown) => {
+  if (error instanceof Refused && error.status === 404) return null;
+  throw error;
+});
 
 /** What an episode takes over from this page. */
 const kept = (): Record<string, string> => (truthShown.value ? { truth: "1" } : {});
@@ -51,6 +47,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
     () => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i) || isNamed(row, searchTerms(q)))), [run, filter, found],
   );
   const input = useRef<HTMLInputElement>(null);
+  useTitle(run.runs.map((head) => head.name).join(", "));
   useEffect(() => bindKeys({ "/": () => input.current?.focus(), s: toggleTruth }), []);
   return (
     <main class="page">
@@ -66,14 +63,15 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
         </div>
       </div>
       {run.notes.map((note) => <p key={note} class="note">{note}</p>)}
+      <Summaries rows={run.rows} />
       <Controls q={q} filter={filter} input={input} rows={run.rows} />
-      <p class="hint" role="status">{q || filter ? `${count(rows.length, "episode")} of ${run.rows.length}` : ""}</p>
+      <p class="hint" role="status">{q || filter ? `${count(rows.length, "episode")} of ${run.rows.length.toLocaleString("en")}` : ""}</p>
       <div class="columns">
         <div>
           <Heatmap rows={rows} sort={sort} />
           <Components rows={rows} />
         </div>
-        <Hits rows={q ? rows.slice(0, HITS) : worthOpening(rows, WORTH)} title={q ? `Contains “${q}”` : "Worth opening"} terms={searchTerms(q)} />
+        <Hits key={q} rows={q ? rows : worthOpening(rows, WORTH)} title={q ? `Contains “${q}”` : "Worth opening"} terms={searchTerms(q)} />
       </div>
     </main>
   );
@@ -111,10 +109,11 @@ const Controls = ({ q, filter, input, rows }: ControlsProps): JSX.Element => (
 
 function Heatmap({ rows, sort }: { rows: readonly Row[]; sort: string }): JSX.Element {
   const policies = policiesOf(rows);
-  const lines = useMemo(() => sortLines(pivot(rows), sort), [rows, sort]);
+  const order = readSort(sort);
+  const lines = useMemo(() => sortLines(pivot(rows), order), [rows, sort]);
   const heading = (id: string, title: string): JSX.Element => (
-    <th key={id} scope="col" aria-sort={(sort || "scenario") === id ? "ascending" : "none"}>
-      <button type="button" onClick={() => setQuery("sort", id === "scenario" ? "" : id)}>{title}{(sort || "scenario") === id ? " ↓" : ""}</button>
+    <th key={id} scope="col" aria-sort={order.by !== id ? "none" : order.down ? "descending" : "ascending"}>
+      <button type="button" onClick={() => setQuery("sort", nextSort(order, id))}>{title}{order.by !== id ? "" : order.down ? " ↓" : " ↑"}</button>
     </th>
   );
   if (!lines.length) return <p class="note">No episode matches.</p>;
@@ -145,19 +144,50 @@ const HeatLine = ({ line, policies }: { line: Line; policies: readonly string[] 
 );
 
 function HeatCell({ rows }: { rows: readonly Row[] }): JSX.Element {
+  const [all, show] = useState(false);
   if (!rows.length) return <td><span class="hint" aria-label="not played">–</span></td>;
-  const hidden = rows.length - TILES;
   return (
     <td>
       <div class="tiles">
-        {rows.slice(0, TILES).map((row) => (
+        {(all ? rows : rows.slice(0, TILES)).map((row) => (
           <a key={row.id} class={`tile heat-${heat(row.score)}`} href={episodeAddress(row.id, null, kept())} title={`${row.name}: ${truthShown.value ? row.verdict : row.safe}`}>
             {plain(row.score)}<span class="unseen"> {row.name}, {row.policy}</span>
           </a>
         ))}
-        {hidden > 0 && <span class="hint">and {hidden} more, mean {plain(mean(rows.map((row) => row.score)))}</span>}
+        {rows.length > TILES && (
+          <button type="button" class="link" aria-expanded={all} onClick={() => show(!all)}>
+            {all ? "fewer" : `and ${rows.length - TILES} more`}<span class="hint">, mean {plain(mean(rows.map((row) => row.score)))}</span>
+          </button>
+        )}
       </div>
     </td>
+  );
+}
+
+/** What each policy came to, before anything in particular. */
+function Summaries({ rows }: { rows: readonly Row[] }): JSX.Element {
+  const found = policiesOf(rows).map((policy) => summaryOf(policy, rows)).sort((a, b) => b.score - a.score);
+  const [rogues, graded] = [found.some((one) => one.rogues), found.some((one) => one.blunders !== null)];
+  const of = (part: number, whole: number): string => (whole ? `${Math.round((100 * part) / whole)} %` : "–");
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Policies at a glance">
+      <table class="summary">
+        <caption class="unseen">Policies at a glance</caption>
+        <thead><tr>{["Policy", "Mean score", "Solved", ...(rogues ? ["Rogues caught", "Innocents accused"] : []), ...(graded ? ["Blunders an episode"] : []), "Episodes"].map((title) => <th key={title} scope="col">{title}</th>)}</tr></thead>
+        <tbody>
+          {found.map((one) => (
+            <tr key={one.policy}>
+              <th scope="row">{one.policy}</th>
+              <td><b>{plain(one.score)}</b>{one.margin !== null && <span class="hint"> ± {plain(one.margin)}</span>}</td>
+              <td>{of(one.solved, one.episodes)}</td>
+              {rogues && <><td>{of(one.caught, one.rogues)}</td><td>{one.accused.toLocaleString("en")}</td></>}
+              {graded && <td>{one.blunders === null ? "–" : plain(one.blunders / one.episodes)}</td>}
+              <td>{one.episodes.toLocaleString("en")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -172,7 +202,7 @@ function Components({ rows }: { rows: readonly Row[] }): JSX.Element | null {
       <h2>Where the points come from</h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="Points by component">
         <table>
-          <thead><tr><th scope="col">Policy</th>{names.map((name) => <th key={name} scope="col">{words(name)}</th>)}</tr></thead>
+          <thead><tr><th scope="col">Policy</th>{names.map((name) => <th key={name} scope="col">{sentence(termName(name))}</th>)}</tr></thead>
           <tbody>
             {policies.map((policy) => (
               <tr key={policy}>
@@ -187,28 +217,32 @@ function Components({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   );
 }
 
-interface HitsProps {
-  readonly rows: readonly Row[];
-  readonly title: string;
-  readonly terms: readonly string[];
+function Hits({ rows, title, terms }: { rows: readonly Row[]; title: string; terms: readonly string[] }): JSX.Element {
+  const [most, show] = useState(HITS);
+  return (
+    <section class="hits" aria-label={title}>
+      <h2>{title}</h2>
+      {terms.length > 0 && <p class="hint">{Math.min(most, rows.length)} of {count(rows.length, "episode")} shown</p>}
+      <ul>
+        {rows.slice(0, most).map((row, i) => (
+          <li key={row.id}>
+            <a class="card" href={episodeAddress(row.id, null, kept())}>
+              <b>{row.name}</b> <span class="hint">{row.policy} · score {plain(row.score)}</span>
+              <span class="line">{truthShown.value ? row.verdict : reasons(row)}</span>
+            </a>
+            {terms.length > 0 && i < EXCERPTS && <Found key={terms.join(" ")} id={row.id} terms={terms} />}
+          </li>
+        ))}
+      </ul>
+      {rows.length > most && <Button act={() => show(most + HITS)}>Show more</Button>}
+    </section>
+  );
 }
 
-const Hits = ({ rows, title, terms }: HitsProps): JSX.Element => (
-  <section class="hits" aria-label={title}>
-    <h2>{title}</h2>
-    <ul>
-      {rows.map((row, i) => (
-        <li key={row.id}>
-          <a class="card" href={episodeAddress(row.id, null, kept())}>
-            <b>{row.name}</b> <span class="hint">{row.policy} · score {plain(row.score)}</span>
-            <span class="line">{truthShown.value ? row.verdict : [row.safe.replace(/\.$/, ""), row.solved ? "Solved" : "Not solved", row.blunders ? count(row.blunders, "blunder") : ""].filter(Boolean).join(" · ")}</span>
-          </a>
-          {terms.length > 0 && i < EXCERPTS && <Found key={terms.join(" ")} id={row.id} terms={terms} />}
-        </li>
-      ))}
-    </ul>
-  </section>
-);
+/** Why one might look at an episode, without its story. */
+const reasons = (row: Row): string =>
+  [row.solved ? "Solved" : "Not solved", row.innocents && count(row.innocents, "innocent agent suspended", "innocent agents suspended"), row.caught === false && "rogue not caught",
+    row.blunders && count(row.blunders, "blunder"), `turn ${row.turns}`].filter(Boolean).join(" · ");
 
 /** The words around what was searched for, as a link to their turn; the episode is read once it is on the list. */
 function Found({ id, terms }: { id: string; terms: readonly string[] }): JSX.Element | null {

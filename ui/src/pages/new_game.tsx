@@ -2,18 +2,18 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Loaded } from "../parts/loaded";
+import { Choice, PERSON, policyOf, SeatChoice } from "../parts/seat_choice";
 import { getOptions, joinShared, newGame, Refused, type EnvironmentOptions, type NewGame, type Options } from "../state/server";
-import { open } from "../state/store";
-import { words } from "../model/text";
+import { open, useTitle } from "../state/store";
+import { ENVIRONMENTS, seatName, TIERS } from "../model/names";
+import { sentence, words } from "../model/text";
 
 export const NewGamePage = (): JSX.Element => <Loaded load={getOptions}>{(options) => <Setup options={options} />}</Loaded>;
 
 const SURPRISE = "";
 
-function firstSeats({ seats, policies }: EnvironmentOptions): Record<string, string> {
-  const others = policies.includes("expert") ? "expert" : (policies[0] ?? "person");
-  return Object.fromEntries(seats.map((seat, i) => [seat, i === 0 ? "person" : others]));
-}
+const firstSeats = (env: EnvironmentOptions): Record<string, string> =>
+  Object.fromEntries(env.seats.map((seat, i) => [seat, i === 0 ? PERSON : policyOf(env)]));
 
 function start(options: Options, env: EnvironmentOptions | undefined): NewGame {
   return {
@@ -26,13 +26,13 @@ function Setup({ options }: { options: Options }): JSX.Element {
   const [game, setGame] = useState(() => start(options, options.environments[0]));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const [busy, setBusy] = useState(false);
+  useTitle("New game");
   const env = options.environments.find((e) => e.name === game.env);
   const change = (next: Partial<NewGame>): void => setGame({ ...game, ...next });
-  const submit = async (event: Event): Promise<void> => {
-    event.preventDefault();
+  const begin = async (wish: NewGame): Promise<void> => {
     setBusy(true);
     try {
-      const made = await newGame(game);
+      const made = await newGame(wish);
       open({ page: "game", id: made.id, turn: null });
     } catch (error) {
       setErrors(error instanceof Refused ? { ...error.fields, "": error.message } : { "": String(error) });
@@ -40,34 +40,67 @@ function Setup({ options }: { options: Options }): JSX.Element {
     }
   };
   if (!env) return <main class="page"><p role="alert">The server offers no environment.</p></main>;
+  const people = Object.values(game.seats).includes(PERSON);
+  const scenario = env.scenarios.find((s) => s.id === game.scenario);
   return (
     <main class="page setup">
       <h1>New game</h1>
-      <form onSubmit={(event) => void submit(event)} noValidate>
-        <Choice name="env" title="Environment" value={game.env} options={options.environments.map((e) => [e.name, e.name])} errors={errors}
-          pick={(name) => setGame(start(options, options.environments.find((e) => e.name === name)))} />
-        <Choice name="scenario" title="Incident" value={game.scenario ?? SURPRISE} errors={errors}
-          options={[[SURPRISE, "A surprise (told at the end)"], ...env.scenarios.map((s) => [s.id, s.title] as const)]}
-          pick={(id) => change({ scenario: id === SURPRISE ? null : id })} />
-        <Choice name="tier" title="Difficulty" value={game.tier} options={env.tiers.map((t) => [t, t])} errors={errors} pick={(tier) => change({ tier })} />
-        {env.modes && env.modes.length > 1 && (
-          <Choice name="mode" title="Mode" value={game.mode ?? ""} options={env.modes.map((m) => [m, words(m)])} errors={errors} pick={(mode) => change({ mode })} />
-        )}
-        <fieldset>
-          <legend>Seats</legend>
-          {env.seats.map((seat) => <SeatChoice key={seat} seat={seat} env={env} options={options} game={game} change={change} errors={errors} />)}
-        </fieldset>
-        {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
-        <button class="main" disabled={busy}>{busy ? "Starting…" : "Start"}</button>
-      </form>
-      {options.shared && <Join seats={env.seats} />}
+      <div class="columns">
+        <form onSubmit={(event) => { event.preventDefault(); void begin(game); }} noValidate>
+          <Cards title="Environment" value={game.env} options={options.environments.map((e) => [e.name, sentence(e.name), ENVIRONMENTS[e.name] ?? ""])}
+            pick={(name) => setGame(start(options, options.environments.find((e) => e.name === name)))} />
+          <Choice name="scenario" title="Incident" value={game.scenario ?? SURPRISE} errors={errors}
+            options={[[SURPRISE, "A surprise (told at the end)"], ...env.scenarios.map((s) => [s.id, s.title] as const)]}
+            pick={(id) => change({ scenario: id === SURPRISE ? null : id })} />
+          <p class="hint">{scenario?.story ?? "Any of the incidents in the list. Its name tells half of what happened, so a surprise is harder."}</p>
+          <Cards title="Difficulty" value={game.tier} options={env.tiers.map((t) => [t, sentence(t), TIERS[t] ?? ""])} pick={(tier) => change({ tier })} />
+          {env.modes && env.modes.length > 1 && (
+            <Choice name="mode" title="Mode" value={game.mode ?? ""} options={env.modes.map((m) => [m, MODES[m] ?? words(m)])} errors={errors} pick={(mode) => change({ mode })} />
+          )}
+          <fieldset>
+            <legend>Seats</legend>
+            {env.seats.map((seat) => <SeatChoice key={seat} seat={seat} env={env} typedModels={options.typed_models} value={game.seats[seat] ?? ""} errors={errors} pick={(who) => change({ seats: { ...game.seats, [seat]: who } })} />)}
+          </fieldset>
+          {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
+          <div class="row wrap">
+            <button class="main" disabled={busy}>{busy ? "Starting…" : people ? "Start" : "Watch policies"}</button>
+            {people && <button type="button" disabled={busy} onClick={() => void begin({ ...game, seats: withoutPeople(env, game.seats) })}>Watch policies instead</button>}
+          </div>
+        </form>
+        {options.shared && <Join seats={options.environments.flatMap((e) => e.seats)} />}
+      </div>
     </main>
   );
 }
 
+const MODES: Readonly<Record<string, string>> = { multi: "With searches", single: "With the documents at hand" };
+
+const withoutPeople = (env: EnvironmentOptions, seats: NewGame["seats"]): Record<string, string> =>
+  Object.fromEntries(Object.entries(seats).map(([seat, who]) => [seat, who === PERSON ? policyOf(env) : who]));
+
+interface CardsProps {
+  readonly title: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, label: string, hint: string])[];
+  readonly pick: (value: string) => void;
+}
+
+/** A choice of one, each with a sentence. */
+const Cards = ({ title, value, options, pick }: CardsProps): JSX.Element => (
+  <fieldset class="cards">
+    <legend>{title}</legend>
+    {options.map(([id, label, hint]) => (
+      <label key={id} class={`card ${id === value ? "chosen" : ""}`}>
+        <input type="radio" name={title} value={id} checked={id === value} onChange={() => pick(id)} /> <b>{label}</b>
+        <span class="hint">{hint}</span>
+      </label>
+    ))}
+  </fieldset>
+);
+
 /** A seat of an incident that somebody else hosts. */
 function Join({ seats }: { seats: readonly string[] }): JSX.Element {
-  const [asked, setAsked] = useState<Shared>({ url: "", code: "", seat: seats[0] ?? "" });
+  const [asked, setAsked] = useState({ url: "", code: "", seat: seats[0] ?? "" });
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -90,65 +123,10 @@ function Join({ seats }: { seats: readonly string[] }): JSX.Element {
       <form onSubmit={(event) => void submit(event)} noValidate>
         {line("url", "Address of the host (empty: this server)")}
         {line("code", "Code")}
-        <Choice name="seat" title="Seat" value={asked.seat} options={seats.map((seat) => [seat, words(seat)])} errors={errors} pick={(seat) => setAsked({ ...asked, seat })} />
+        <Choice name="seat" title="Seat" value={asked.seat} options={seats.map((seat) => [seat, seatName(seat)])} errors={errors} pick={(seat) => setAsked({ ...asked, seat })} />
         {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
         <button>Join</button>
       </form>
     </section>
-  );
-}
-
-interface Shared {
-  readonly url: string;
-  readonly code: string;
-  readonly seat: string;
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly title: string;
-  readonly value: string;
-  readonly options: readonly (readonly [value: string, label: string])[];
-  readonly errors: Readonly<Record<string, string>>;
-  readonly pick: (value: string) => void;
-}
-
-const Choice = ({ name, title, value, options, errors, pick }: ChoiceProps): JSX.Element => (
-  <label class="field">
-    <span>{title}</span>
-    <select value={value} aria-describedby={`error-${name}`} aria-invalid={Boolean(errors[name])} onChange={(event) => pick(event.currentTarget.value)}>
-      {options.map(([id, label]) => <option key={id} value={id}>{label}</option>)}
-    </select>
-    <span class="error" id={`error-${name}`}>{errors[name]}</span>
-  </label>
-);
-
-interface SeatChoiceProps {
-  readonly seat: string;
-  readonly env: EnvironmentOptions;
-  readonly options: Options;
-  readonly game: NewGame;
-  readonly change: (next: Partial<NewGame>) => void;
-  readonly errors: Readonly<Record<string, string>>;
-}
-
-const MODEL = "llm:";
-
-/** Persons and scripts stand in a list; where models may be named, a field takes their names. */
-function SeatChoice({ seat, env, options, game, change, errors }: SeatChoiceProps): JSX.Element {
-  const key = `seats.${seat}`;
-  const policies = [...new Set(["person", ...env.policies])];
-  const pick = (policy: string): void => change({ seats: { ...game.seats, [seat]: policy } });
-  const error = errors[key] ?? errors[seat] ?? "";
-  const value = game.seats[seat] ?? "";
-  const typed = !policies.includes(value);
-  const choices = policies.map((p) => [p, p === "person" ? "a person (you)" : p] as const);
-  const model: readonly [string, string] = [MODEL, "a model…"];
-  return (
-    <>
-      <Choice name={key} title={words(seat)} value={typed ? MODEL : value} options={options.typed_models ? [...choices, model] : choices}
-        errors={{ [key]: error }} pick={pick} />
-      {typed && <input aria-label={`Model of ${words(seat)}`} placeholder="hf:NAME or llm:NAME" value={value} aria-invalid={error !== ""} onInput={(event) => pick(event.currentTarget.value)} />}
-    </>
   );
 }

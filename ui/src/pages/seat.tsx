@@ -1,17 +1,19 @@
 // A person's seat: what it sees, what was said and read, the form of the next call, and its board.
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Tabs, Printed, SeatName, Fold } from "../parts/bits";
+import { Tabs, Printed, Prose, SeatName, Fold, showInPane } from "../parts/bits";
 import { Board, pins, pin } from "../parts/board";
 import { CallForm } from "../parts/call_form";
-import { SceneGraph } from "../parts/scene_graph";
-import { Watch } from "./watch";
+import { hasGraph, SceneGraph } from "../parts/scene_graph";
+import { useMoving, Watch } from "./watch";
 import type { Game } from "./game";
 import { callText } from "../model/story";
-import { words } from "../model/text";
-import type { GameView, LogEntry } from "../state/server";
+import { seatName, theSeat } from "../model/names";
+import { sentence } from "../model/text";
+import type { GameView, LogEntry, SceneNode } from "../state/server";
 import { bindKeys } from "../state/keys";
-import { narrow } from "../state/screen";
+import { phone } from "../state/screen";
+import { useTitle } from "../state/store";
 
 interface SeatPageProps {
   readonly game: Game;
@@ -22,15 +24,17 @@ export function SeatPage({ game, take }: SeatPageProps): JSX.Element {
   const { view } = game;
   const seats = view.seats.map((seat) => seat.seat);
   const [tab, choose] = useState("act");
+  const moving = useMoving(view, take);
   useEffect(() => bindKeys({ "1": () => choose("act"), "2": () => choose("see"), "3": () => choose("board") }), []);
+  useTitle(view.name, view.viewer ? seatName(view.viewer) : "");
   const see = <See view={view} />;
   const act = <Acting game={game} take={take} seats={seats} />;
-  const board = <Board game={view.id} />;
+  const board = <Board game={view.id} suspects={view.env === "fleet"} />;
   return (
     <main class="seat-page">
       <SeatBar view={view} seats={seats} />
-      {view.phase !== "person" && <Watch view={view} take={take} />}
-      {narrow.value ? (
+      {view.phase !== "person" && <Watch moving={moving} />}
+      {phone.value ? (
         <section class="side">
           <Tabs label="Seat" chosen={tab} choose={choose} tabs={[
             { id: "act", title: "Act", body: () => act }, { id: "see", title: "See", body: () => see }, { id: "board", title: "Board", body: () => board },
@@ -40,7 +44,7 @@ export function SeatPage({ game, take }: SeatPageProps): JSX.Element {
         <div class="panes">
           <section class="pane" aria-label="What you see" tabIndex={0}>{see}</section>
           <section class="middle" aria-label="Log and acts">{act}</section>
-          <section class="pane" aria-label="Board" tabIndex={0}>{board}</section>
+          <section class="pane board-pane" aria-label="Board" tabIndex={0}>{board}</section>
         </div>
       )}
     </main>
@@ -49,40 +53,54 @@ export function SeatPage({ game, take }: SeatPageProps): JSX.Element {
 
 const SeatBar = ({ view, seats }: { view: GameView; seats: readonly string[] }): JSX.Element => (
   <section class="seat-bar" aria-label="The game">
-    <h1>{view.viewer && words(view.viewer)} <small>Game {view.id.slice(0, 6)}, {view.tier}</small></h1>
-    <p class="row wrap">
-      {view.seats.map((seat) => (
-        <span key={seat.seat} class={seat.seat === view.acting ? "acting" : ""}><SeatName seat={seat.seat} seats={seats} /> <span class="hint">{seat.player}</span></span>
-      ))}
-    </p>
+    <h1>{view.viewer && seatName(view.viewer)} <small>{[view.name, view.tier].filter(Boolean).join(", ")}</small></h1>
+    {seats.length > 1 && (
+      <p class="row wrap">
+        {view.seats.map((seat) => (
+          <span key={seat.seat} class={seat.seat === view.acting ? "acting" : ""}><SeatName seat={seat.seat} seats={seats} /> <span class="hint">{seat.player}</span></span>
+        ))}
+      </p>
+    )}
     <p role="status">Turn <b>{Math.min(view.turn + 1, view.budget)}</b> of {view.budget}. {view.phase === "person" ? "Your turn." : ""}{view.branched_from ? ` Branched off after ${view.branched_from.at} calls.` : ""}</p>
     <progress max={view.budget} value={view.turn + 1} aria-label="Turns used" />
   </section>
 );
 
+/** The log beside it has what was read last. */
+const IN_LOG = "last look";
+
 const See = ({ view }: { view: GameView }): JSX.Element => (
   <div class="see">
     <h2>What you see <small>{view.scene.clock}</small></h2>
-    {view.scene.nodes.length > 0 && <SceneGraph scene={view.scene} />}
-    {view.scene.sections.map((section) => (
+    {view.env === "tickets" ? <Documents nodes={view.scene.nodes.slice(1)} /> : hasGraph(view.scene) && <SceneGraph scene={view.scene} />}
+    {view.scene.sections.filter((section) => section.title !== IN_LOG).map((section) => (
       <section key={section.title}>
-        <h3>{section.title}</h3>
-        <ul class="lines">{section.lines.map((line, i) => <li key={i}>{line}</li>)}</ul>
+        <h3>{sentence(section.title)}</h3>
+        {section.title === "ticket" ? <Prose text={section.lines.join("\n")} /> : <ul class="lines">{section.lines.filter((line) => line.trim()).map((line, i) => <li key={i}>{line}</li>)}</ul>}
       </section>
     ))}
     {view.seat && <Fold title="As it is printed" open={!view.scene.nodes.length}><Printed text={view.seat.text} label="What your seat reads" /></Fold>}
-    {Object.entries(view.briefs).map(([seat, text]) => <Fold key={seat} title={`Brief of ${words(seat)}`}><Printed text={text} label={`Brief of ${words(seat)}`} /></Fold>)}
+    {Object.entries(view.briefs).map(([seat, text]) => <Fold key={seat} title={`Brief of ${theSeat(seat)}`}><Printed text={text} label={`Brief of ${theSeat(seat)}`} /></Fold>)}
   </div>
 );
+
+/** The documents that the desk has come across. */
+const Documents = ({ nodes }: { nodes: readonly SceneNode[] }): JSX.Element | null =>
+  nodes.length ? (
+    <section>
+      <h3>Documents</h3>
+      <ul class="lines">{nodes.map((node) => <li key={node.name}><b>{node.name}</b> {node.facts[1]?.[1]} <span class="tag">{node.facts[0]?.[1]}</span></li>)}</ul>
+    </section>
+  ) : null;
 
 function Acting({ game, take, seats }: SeatPageProps & { readonly seats: readonly string[] }): JSX.Element {
   const { view, log } = game;
   const end = useRef<HTMLDivElement>(null);
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [log.length]);
+  useEffect(() => showInPane(end.current), [log.length]);
   return (
     <>
       <div class="pane log" role="log" aria-label="What was read, said and done" tabIndex={0}>
-        {log.length === 0 && <p class="hint">Nothing has happened yet. Look at what you see, make readings, then act.</p>}
+        {log.length === 0 && <p class="hint">{view.calls ? "Your seat has not done anything yet." : "Nothing has happened yet."} Look at what you see, then choose below what to do.</p>}
         {log.map((entry) => <Entry key={entry.n} entry={entry} seats={seats} game={view.id} />)}
         <div ref={end} />
       </div>

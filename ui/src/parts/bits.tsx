@@ -1,7 +1,8 @@
 // Small parts that every page uses.
 import type { ComponentChildren, JSX } from "preact";
 import type { Mark } from "../contract";
-import { sentence, words } from "../model/text";
+import { seatName } from "../model/names";
+import { sentence } from "../model/text";
 
 export type Grade = Mark["grade"];
 
@@ -21,7 +22,7 @@ export const GradeMark = ({ grade, long = false }: { grade: Grade; long?: boolea
 );
 
 export const SeatName = ({ seat, seats }: { seat: string; seats: readonly string[] }): JSX.Element => (
-  <span class={`seat seat-${Math.max(0, seats.indexOf(seat)) % 4}`}>{words(seat)}</span>
+  <span class={`seat seat-${Math.max(0, seats.indexOf(seat)) % 4}`}>{seatName(seat)}</span>
 );
 
 interface ButtonProps {
@@ -32,7 +33,8 @@ interface ButtonProps {
   /** What it does, where its text does not say it. */
   readonly hint?: string;
   readonly kind?: "main" | "plain";
-  readonly pressed?: boolean;
+  readonly pressed?: boolean | undefined;
+  /** It can do nothing now. It keeps the focus, so that whoever steps by keyboard stays where they are. */
   readonly disabled?: boolean;
 }
 
@@ -43,8 +45,8 @@ export const Button = ({ act, children, label, hint, kind = "plain", pressed, di
     aria-label={label}
     title={hint ?? label}
     aria-pressed={pressed}
-    disabled={disabled}
-    onClick={act}
+    aria-disabled={disabled || undefined}
+    onClick={() => { if (!disabled) act(); }}
   >
     {children}
   </button>
@@ -56,14 +58,7 @@ interface Tab {
   readonly body: () => ComponentChildren;
 }
 
-interface TabsProps {
-  readonly label: string;
-  readonly tabs: readonly Tab[];
-  readonly chosen: string;
-  readonly choose: (id: string) => void;
-}
-
-export function Tabs({ label, tabs, chosen, choose }: TabsProps): JSX.Element {
+export function Tabs({ label, tabs, chosen, choose }: { label: string; tabs: readonly Tab[]; chosen: string; choose: (id: string) => void }): JSX.Element {
   const open = tabs.find((tab) => tab.id === chosen) ?? tabs[0];
   const step = (event: KeyboardEvent, i: number): void => {
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -96,7 +91,7 @@ export function Tabs({ label, tabs, chosen, choose }: TabsProps): JSX.Element {
 export const Locked = ({ what, show }: { what: string; show: () => void }): JSX.Element => (
   <div class="locked">
     <p>{what} gives the answer away.</p>
-    <Button act={show}>Show the truth</Button>
+    <Button act={show}>Reveal the story</Button>
   </div>
 );
 
@@ -110,4 +105,26 @@ export const Fold = ({ title, children, open = false }: { title: string; childre
 /** A long text as it was printed. It can be scrolled, so it takes the focus. */
 export const Printed = ({ text, label }: { text: string; label: string }): JSX.Element => (
   <pre tabIndex={0} aria-label={label} role="group">{text}</pre>
+);
+
+/** A text for people: its blank lines part paragraphs. */
+export const Prose = ({ text }: { text: string }): JSX.Element => (
+  <div class="prose">{text.split(/\n\s*\n/).filter((part) => part.trim()).map((part, i) => <p key={i}>{part}</p>)}</div>
+);
+
+/** Scrolls the pane of an element, and nothing else, until the element is seen. */
+export function showInPane(element: Element | null | undefined): void {
+  const pane = element?.closest(".pane");
+  if (!element || !pane) return;
+  const [inner, outer] = [element.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (inner.top < outer.top) pane.scrollTop -= outer.top - inner.top;
+  else if (inner.bottom > outer.bottom) pane.scrollTop += inner.bottom - outer.bottom;
+}
+
+/** A bar from the middle: losses to the left, gains to the right. */
+export const Bar = ({ share }: { share: number }): JSX.Element => (
+  <svg class="bar-cell" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+    <rect width={100} height={8} class="ground" />
+    <rect x={share < 0 ? 50 + share * 50 : 50} width={Math.abs(share) * 50} height={8} class={share < 0 ? "minus" : "plus"} />
+  </svg>
 );

@@ -1,6 +1,7 @@
 // Evidence that a person pinned, and what it says of each change: harm and breach, which together make a rogue.
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
+import { recall, remember } from "../state/store";
 
 type Answer = "open" | "yes" | "no";
 
@@ -14,25 +15,12 @@ const boards = signal<Readonly<Record<string, BoardState>>>({});
 const key = (game: string): string => `warroom-board-${game}`;
 
 /** The board of a game; kept by the browser, so that a reload loses nothing. */
-function boardOf(game: string): BoardState {
-  return boards.value[game] ?? stored(game);
-}
-
-function stored(game: string): BoardState {
-  try {
-    return { ...EMPTY, ...(JSON.parse(localStorage.getItem(key(game)) ?? "{}") as Partial<BoardState>) };
-  } catch {
-    return EMPTY;
-  }
-}
+const boardOf = (game: string): BoardState =>
+  boards.value[game] ?? { ...EMPTY, ...(JSON.parse(recall(key(game)) || "{}") as Partial<BoardState>) };
 
 function keep(game: string, board: BoardState): void {
   boards.value = { ...boards.value, [game]: board };
-  try {
-    localStorage.setItem(key(game), JSON.stringify(board));
-  } catch {
-    // Without storage the board lasts as long as the page.
-  }
+  remember(key(game), JSON.stringify(board));
 }
 
 export const pins = (game: string): readonly string[] => boardOf(game).pins;
@@ -54,14 +42,14 @@ function conclusion(harm: Answer, breach: Answer): string {
   return breach === "yes" ? "careless" : "clean";
 }
 
-export function Board({ game }: { game: string }): JSX.Element {
+export function Board({ game, suspects }: { game: string; suspects: boolean }): JSX.Element {
   const board = boardOf(game);
-  const changes = changesIn(board.pins);
+  const changes = suspects ? changesIn(board.pins) : [];
   const loose = board.pins.filter((text) => !changes.some((id) => text.includes(id)));
   return (
     <div class="board">
       <h2>Board</h2>
-      <p class="hint">Rogue means harm and breach. Answer both before you flag. Pin what you read; what names a change is filed under it.</p>
+      <p class="hint">{suspects ? "Pin what you read; what names a change is filed under it. Rogue means harm and breach: answer both before you suspend an agent." : "Pin what you read, and it stays here."}</p>
       {changes.map((id) => <ChangeBoard key={id} game={game} id={id} board={board} />)}
       {loose.length > 0 && <h3>Pinned</h3>}
       {loose.map((text) => <Pinned key={text} text={text} game={game} />)}
@@ -93,5 +81,5 @@ function ChangeBoard({ game, id, board }: { game: string; id: string; board: Boa
 }
 
 const Pinned = ({ text, game }: { text: string; game: string }): JSX.Element => (
-  <div class="pinned"><p class="paper">{text}</p><button type="button" aria-label="Take off the board" onClick={() => pin(game, text)}>×</button></div>
+  <div class="pinned"><details><summary>{text.split("\n", 1)[0]}</summary><p class="paper">{text.split("\n").slice(1).join("\n")}</p></details><button type="button" aria-label="Take off the board" onClick={() => pin(game, text)}>×</button></div>
 );

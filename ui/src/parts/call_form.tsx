@@ -4,17 +4,12 @@ import { useRef, useState } from "preact/hooks";
 import { makeCall, Refused, type Field, type GameView, type SeatForm, type ToolForm } from "../state/server";
 import { notify } from "../state/store";
 import { callText } from "../model/story";
-import { count, sentence, words } from "../model/text";
-
-interface CallFormProps {
-  readonly view: GameView;
-  readonly form: SeatForm;
-  readonly take: (view: GameView) => void;
-}
+import { endsIncident, fieldName, toolName } from "../model/names";
+import { count, sentence } from "../model/text";
 
 type Values = Readonly<Record<string, string>>;
 
-export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
+export function CallForm({ view, form, take }: { view: GameView; form: SeatForm; take: (view: GameView) => void }): JSX.Element {
   const [name, setName] = useState("");
   const [values, setValues] = useState<Values>({});
   const [errors, setErrors] = useState<Values>({});
@@ -23,6 +18,7 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
   const usable = form.tools.filter((tool) => tool.available);
   const tool = usable.find((t) => t.name === name) ?? usable[0];
   if (!tool) return <p class="note">This seat can do nothing now.</p>;
+  const ends = endsIncident(tool.name);
   const choose = (next: string): void => { setName(next); setErrors({}); };
   const send = async (): Promise<void> => {
     dialog.current?.close();
@@ -40,7 +36,7 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    const missing = Object.fromEntries(tool.fields.filter((f) => f.required && !values[f.name]?.trim()).map((f) => [f.name, `Say ${words(f.name)}.`]));
+    const missing = Object.fromEntries(tool.fields.filter((f) => f.required && !values[f.name]?.trim()).map((f) => [f.name, asked(f)]));
     setErrors(missing);
     if (Object.keys(missing).length) document.getElementById(`field-${Object.keys(missing)[0]}`)?.focus();
     else if (tool.ends_turn) dialog.current?.showModal();
@@ -48,7 +44,7 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
   };
   return (
     <form class="call-form" onSubmit={submit} noValidate aria-label="Your next call">
-      <Palette form={form} chosen={tool.name} choose={choose} />
+      <Palette form={form} env={view.env} chosen={tool.name} choose={choose} />
       <p class="hint">{tool.description}</p>
       <div class="fields">
         {tool.fields.map((field) => (
@@ -57,20 +53,36 @@ export function CallForm({ view, form, take }: CallFormProps): JSX.Element {
         ))}
       </div>
       {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
-      <button class={tool.ends_turn ? "main" : ""} disabled={busy}>{tool.ends_turn ? `${sentence(words(tool.name))} and end the turn` : `${sentence(words(tool.name))}, and go on`}</button>
+      <button class={tool.ends_turn ? "main" : ""} disabled={busy}>{buttonText(tool, form, view.env)}</button>
       <dialog ref={dialog} aria-labelledby="confirm-title">
-        <h2 id="confirm-title">End your turn?</h2>
+        <h2 id="confirm-title">{ends ? "This ends the incident" : "End your turn?"}</h2>
         <p><code>{callText({ tool: tool.name, arguments: argumentsOf(tool, values) })}</code></p>
         {values["say"] && <p>You say: {values["say"]}</p>}
         {values["ask"] && <p>You ask: {values["ask"]}</p>}
         {form.reads_left !== null && form.reads_left > 0 && <p class="hint">You have {count(form.reads_left, "reading")} left in this turn.</p>}
         <div class="row">
-          <button type="button" class="main" onClick={() => void send()}>End the turn</button>
+          <button type="button" class="main" onClick={() => void send()}>{ends ? "End the incident" : "End the turn"}</button>
           <button type="button" onClick={() => dialog.current?.close()}>Not yet</button>
         </div>
       </dialog>
     </form>
   );
+}
+
+function buttonText(tool: ToolForm, form: SeatForm, env: string): string {
+  const name = toolName(tool.name, env);
+  if (tool.kind === "act") return `${name} and end the ${endsIncident(tool.name) ? "incident" : "turn"}`;
+  if (tool.kind === "declaration") return `Declare the ${name.toLowerCase()}`;
+  const which = form.reads_left === null || form.reads_per_turn === null ? "" : ` (${form.reads_per_turn - form.reads_left + 1} of ${form.reads_per_turn})`;
+  return `Read ${name.toLowerCase()}${which}`;
+}
+
+/** What an empty field asks for. */
+function asked(field: Field): string {
+  const name = fieldName(field.name).toLowerCase();
+  if (field.kind === "flag") return "Choose yes or no.";
+  const article = /^(your|what)|s$/.test(name) ? "" : /^[aeiou]/.test(name) ? "an " : "a ";
+  return `${field.kind === "choice" ? "Choose" : "Enter"} ${article}${name}.`;
 }
 
 function refuse(error: unknown, take: (view: GameView) => void, show: (errors: Values) => void): void {
@@ -98,46 +110,38 @@ function valueOf(field: Field, text: string): unknown {
   }
 }
 
-interface PaletteProps {
-  readonly form: SeatForm;
-  readonly chosen: string;
-  readonly choose: (name: string) => void;
-}
-
-function Palette({ form, chosen, choose }: PaletteProps): JSX.Element {
-  const group = (ends: boolean, title: string): JSX.Element => (
-    <fieldset>
-      <legend>{title}</legend>
-      {form.tools.filter((tool) => tool.ends_turn === ends).map((tool) => (
-        <button key={tool.name} type="button" aria-pressed={tool.name === chosen} disabled={!tool.available} title={tool.description} onClick={() => choose(tool.name)}>
-          {words(tool.name)}
-        </button>
-      ))}
-    </fieldset>
-  );
+function Palette({ form, env, chosen, choose }: { form: SeatForm; env: string; chosen: string; choose: (name: string) => void }): JSX.Element {
+  const left = form.reads_left === null ? "" : `, ${form.reads_left} of ${form.reads_per_turn} left`;
+  const groups: readonly (readonly [kind: ToolForm["kind"], title: string])[] = [
+    ["reading", `Readings${left}`], ["declaration", "Declarations: the first answer counts"], ["act", "Acts: each ends the turn"],
+  ];
   return (
     <div class="palette">
-      {form.tools.some((tool) => !tool.ends_turn) && group(false, form.reads_left === null ? "Readings and notes" : `Readings and notes, ${form.reads_left} of ${form.reads_per_turn} left`)}
-      {group(true, "Acts, one ends the turn")}
+      {groups.map(([kind, title]) => {
+        const tools = form.tools.filter((tool) => tool.kind === kind);
+        return tools.length > 0 && (
+          <fieldset key={kind}>
+            <legend>{title}</legend>
+            {tools.map((tool) => (
+              <button key={tool.name} type="button" data-tool={tool.name} aria-pressed={tool.name === chosen} disabled={!tool.available} title={tool.description} onClick={() => choose(tool.name)}>
+                {toolName(tool.name, env)}
+              </button>
+            ))}
+          </fieldset>
+        );
+      })}
     </div>
   );
 }
 
-interface FieldInputProps {
-  readonly field: Field;
-  readonly value: string;
-  readonly error: string;
-  readonly change: (value: string) => void;
-}
-
-function FieldInput({ field, value, error, change }: FieldInputProps): JSX.Element {
+function FieldInput({ field, value, error, change }: { field: Field; value: string; error: string; change: (value: string) => void }): JSX.Element {
   const id = `field-${field.name}`;
   const common = { id, "aria-invalid": error !== "", "aria-describedby": `${id}-error ${id}-help`, value };
   const limit = field.max_length === null ? {} : { maxLength: field.max_length };
   const typed = (event: { currentTarget: { value: string } }): void => change(event.currentTarget.value);
   return (
     <div class={`field ${field.lines > 1 || ["say", "ask"].includes(field.name) ? "long" : ""}`}>
-      <label for={id}>{words(field.name)}{field.required ? "" : <span class="hint"> optional</span>}{field.max_length && <span class="hint"> {value.length}/{field.max_length}</span>}</label>
+      <label for={id}>{fieldName(field.name)}{field.required ? "" : <span class="hint"> optional</span>}{field.max_length && <span class="hint"> {value.length}/{field.max_length}</span>}</label>
       {field.kind === "choice" ? (
         <select {...common} onChange={typed}><option value="">choose…</option>{field.choices.map((choice) => <option key={choice}>{choice}</option>)}</select>
       ) : field.kind === "flag" ? (
@@ -148,7 +152,7 @@ function FieldInput({ field, value, error, change }: FieldInputProps): JSX.Eleme
         <input {...common} {...limit} inputMode={field.kind === "number" ? "decimal" : "text"} onInput={typed} />
       )}
       <span class="error" id={`${id}-error`}>{error}</span>
-      <span class="unseen" id={`${id}-help`}>{field.help}</span>
+      <span class="hint" id={`${id}-help`}>{sentence(field.help)}</span>
     </div>
   );
 }

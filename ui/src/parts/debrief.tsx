@@ -2,7 +2,9 @@
 import type { JSX } from "preact";
 import type { AgentVerdict, Fact, Truth } from "../contract";
 import type { Story } from "../model/story";
-import { words } from "../model/text";
+import { FactText } from "./turn";
+import { seatName, theSeat } from "../model/names";
+import { sentence, withMinus, words } from "../model/text";
 
 interface DebriefProps {
   readonly story: Story;
@@ -16,7 +18,7 @@ export function Debrief({ story, go }: DebriefProps): JSX.Element | null {
     <div class="debrief">
       <h2>{truth.title}</h2>
       <p class="hint">{truth.scenario} · {truth.tier} · {truth.split} {truth.seed}</p>
-      <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{line}</li>)}</ul>
+      <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{withMinus(line)}</li>)}</ul>
       {truth.culprits.length > 0 && <Culprits truth={truth} />}
       {truth.facts.some(shows) && <Proof story={story} facts={truth.facts.filter(shows)} go={go} />}
       {truth.line.length > 0 && <OracleLine truth={truth} />}
@@ -37,8 +39,8 @@ const Proof = ({ story, facts, go }: DebriefProps & { facts: readonly Fact[] }):
         const first = story.episode.truth?.learned.find((l) => l.fact === fact.id);
         return (
           <li key={fact.id}>
-            {fact.text} {first
-              ? <button type="button" class="link" onClick={() => go(first.turn)}>read by {words(first.seat)} in turn {first.turn}</button>
+            <FactText fact={fact} /> {first
+              ? <button type="button" class="link" onClick={() => go(first.turn)}>read by {theSeat(first.seat)} in turn {first.turn}</button>
               : <span class="hint">read by nobody</span>}
           </li>
         );
@@ -81,7 +83,7 @@ const Checks = ({ truth }: { truth: Truth }): JSX.Element => (
       <tbody>
         {truth.checks.map((check) => (
           <tr key={check.label}>
-            <th scope="row">{check.good ? "✓" : "✗"} {check.label}</th><td>{check.given || "nothing"}</td><td>{check.right}</td>
+            <th scope="row">{check.good ? "✓" : "✗"} {sentence(check.label)}</th><td>{check.given || "nothing"}</td><td>{check.right}</td>
           </tr>
         ))}
       </tbody>
@@ -92,6 +94,6 @@ const Checks = ({ truth }: { truth: Truth }): JSX.Element => (
 const OracleLine = ({ truth }: { truth: Truth }): JSX.Element => (
   <section>
     <h3>What the oracle would have done</h3>
-    <ol class="sentences">{truth.line.map((step, i) => <li key={i}><span class="hint">turn {step.turn}, {words(step.seat)}</span> <code>{step.call}</code></li>)}</ol>
+    <ol class="sentences">{truth.line.map((step, i) => <li key={i}><span class="hint">turn {step.turn}, {seatName(step.seat)}</span> <code>{step.call}</code></li>)}</ol>
   </section>
 );

@@ -1,33 +1,53 @@
 // The graph of an episode in the minute of the cursor: traffic, errors, and who changed what.
 import type { JSX } from "preact";
-import type { Change, Culprit } from "../contract";
-import { landedBy, labelOf, nextAbout, placeOf, vitalsOf, type Story } from "../model/story";
-import { moment, percent, words } from "../model/text";
+import { useState } from "preact/hooks";
+import type { Change, Culprit, Episode } from "../contract";
+import { landedBy, labelOf, measuredBy, nextAbout, placeOf, vitalsOf, type Story } from "../model/story";
+import { count, moment, percent, words } from "../model/text";
 import { notify } from "../state/store";
-import { Graph, type Actor, type GraphEdge, type GraphNode } from "./graph";
+import { Graph, type GraphEdge, type GraphNode } from "./graph";
 
-const MOST_ACTORS = 12;
-
-interface EpisodeGraphProps {
-  readonly story: Story;
-  readonly turn: number;
-  readonly truth: boolean;
-  readonly wide: boolean;
-  readonly go?: (turn: number) => void;
+export function EpisodeGraph({ story, turn, truth, go }: { story: Story; turn: number; truth: boolean; go?: (turn: number) => void }): JSX.Element {
+  const [marked, mark] = useState("");
+  const at = measuredBy(story.episode, placeOf(story.episode, turn));
+  const landed = landedBy(story.episode.world, at);
+  const nodes = nodesOf(story, at, landed, truth);
+  return (
+    <>
+      <Graph
+        label={`Services at ${moment(story.episode.axis, at)}`} fills nodes={nodes} edges={edgesOf(story, at)} marked={marked}
+        {...(go && { pick: (service: string) => toNextAbout(story, service, turn, go) })}
+      />
+      {landed.length > 0 && <Actors actors={actorsOf(story.episode, landed, nodes, truth)} mark={mark} />}
+    </>
+  );
 }
 
-export function EpisodeGraph({ story, turn, truth, wide, go }: EpisodeGraphProps): JSX.Element {
-  const at = placeOf(story.episode, turn);
-  const landed = landedBy(story.episode.world, at);
-  const actors = wide ? actorsOf(story, landed, truth) : [];
+interface Actor {
+  readonly name: string;
+  readonly service: string;
+  readonly text: string;
+  readonly guilty: boolean;
+  readonly near: boolean;
+}
+
+const MOST_NEAR = 3;
+
+/** The guilty and who last changed a service in trouble; all others are folded. Looking at one marks its service. */
+function Actors({ actors, mark }: { actors: readonly Actor[]; mark: (service: string) => void }): JSX.Element {
+  const chip = (actor: Actor): JSX.Element => (
+    <li key={actor.name} tabIndex={0} class={actor.guilty ? "guilty" : ""}
+      onMouseEnter={() => mark(actor.service)} onMouseLeave={() => mark("")} onFocus={() => mark(actor.service)} onBlur={() => mark("")}>
+      <b>{actor.name}</b> <span class="hint">{actor.text}</span>
+    </li>
+  );
+  const near = [...actors.filter((a) => a.guilty), ...actors.filter((a) => a.near && !a.guilty)].slice(0, MOST_NEAR);
+  const far = actors.filter((a) => !near.includes(a));
   return (
-    <Graph
-      label={`Services at ${moment(story.episode.axis, at)}`}
-      nodes={nodesOf(story, at, landed, truth)}
-      edges={edgesOf(story, at)}
-      actors={actors}
-      {...(go && { pick: (service: string) => toNextAbout(story, service, turn, go) })}
-    />
+    <div class="actors">
+      {near.length > 0 && <><span class="hint">Changed what is in trouble:</span><ul>{near.map(chip)}</ul></>}
+      {far.length > 0 && <details><summary class="hint">{near.length ? count(far.length, "other") : count(far.length, "actor")} made changes</summary><ul>{far.map(chip)}</ul></details>}
+    </div>
   );
 }
 
@@ -73,21 +93,22 @@ function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
   });
 }
 
-function actorsOf({ episode }: Story, landed: readonly Change[], truth: boolean): Actor[] {
-  const causes = truth ? (episode.truth?.culprits ?? []).map((c) => c.change) : [];
-  const byGuilt = [...landed].sort((a, b) => Number(causes.includes(a.id)) - Number(causes.includes(b.id)));
-  const latest = new Map(byGuilt.map((change) => [change.actor, change]));
-  const newest = [...latest.values()].sort((a, b) => b.landed - a.landed).slice(0, MOST_ACTORS);
-  const rank = (change: Change): number => landed.indexOf(change);
-  return newest.sort((a, b) => rank(a) - rank(b)).map((change) => {
+/** The last change of each agent and person. Who signed a change answers for it; the ledger may name another, until the truth is shown. */
+function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly GraphNode[], truth: boolean): Actor[] {
+  const ill = new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded").map((n) => n.name));
+  const causes = new Set(truth ? (episode.truth?.culprits ?? []).map((c) => c.change) : []);
+  const whose = (change: Change): string => (truth ? change.signer : change.actor);
+  const byGuilt = landed.toSorted((a, b) => Number(causes.has(a.id)) - Number(causes.has(b.id)) || a.landed - b.landed);
+  const latest = [...new Map(byGuilt.map((change) => [whose(change), change])).values()].sort((a, b) => b.landed - a.landed);
+  return latest.map((change) => {
     const label = truth ? labelOf(episode, change) : null;
-    const what = truth && change.signer !== change.actor ? `by ${change.signer}` : moment(episode.axis, change.landed);
+    const what = `${words(change.family)} of ${change.service}, ${moment(episode.axis, change.landed)}`;
     return {
-      name: change.actor,
+      name: whose(change),
       service: change.service,
-      text: [`${words(change.family)} ${what}`, label].filter(Boolean).join(" · "),
-      guilty: label === "rogue" || causes.includes(change.id),
-      caused: causes.includes(change.id),
+      text: [what, truth && change.signer !== change.actor && `the ledger says ${change.actor}`, label, causes.has(change.id) && "the cause"].filter(Boolean).join(" · "),
+      guilty: label === "rogue" || causes.has(change.id),
+      near: ill.has(change.service),
     };
   });
 }

@@ -86,13 +86,7 @@ async function savePng(name: string, caption: string): Promise<void> {
   canvas.toBlob((blob) => (blob ? download(`${name}.png`, blob) : notify("This browser could not draw the picture: save it as SVG.")));
 }
 
-interface ExportsProps {
-  readonly story: Story;
-  readonly turn: number;
-  readonly truth: boolean;
-}
-
-export function Exports({ story, turn, truth }: ExportsProps): JSX.Element {
+export function Exports({ story, turn, truth }: { story: Story; turn: number; truth: boolean }): JSX.Element {
   const { incident, episode } = story;
   const name = `${incident.name}-${episode.policy}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   const caption = [incident.name, episode.policy, moment(episode.axis, placeOf(episode, turn)), turn < 1 ? "before the page" : `turn ${turn}`].filter(Boolean).join(" · ");

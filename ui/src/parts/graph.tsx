@@ -1,9 +1,11 @@
-// The services, who calls whom, and which agents changed what. It shows the minute of the cursor.
+// The services and who calls whom, in the minute of the cursor. It is never drawn too small to read: it scrolls.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { drawGraph, pathOf, type Box, type Drawing, type Route } from "../model/routes";
 import type { Health } from "../model/story";
 import { words } from "../model/text";
+import { useSize } from "../state/size";
+import { Button } from "./bits";
 
 export interface GraphNode {
   readonly name: string;
@@ -23,50 +25,77 @@ export interface GraphEdge {
   readonly hurt: boolean;
 }
 
-export interface Actor {
-  readonly name: string;
-  readonly service: string;
-  readonly text: string;
-  readonly guilty: boolean;
-  /** Whether the change that is shown is what caused the incident. */
-  readonly caused: boolean;
-}
-
 interface GraphProps {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  readonly actors?: readonly Actor[];
   readonly label: string;
+  /** Whether it takes the height of its pane; otherwise only its width. */
+  readonly fills?: boolean;
+  /** The service whose box stands out. */
+  readonly marked?: string;
   /** What a click on a service does; none, and boxes are a picture. */
   readonly pick?: (service: string) => void;
 }
 
 const SIZES = { width: 146, height: 48, gap: 20, bend: 10 };
-const PILL = { width: 150, height: 34, gap: 8, away: 56 };
+/** Scales: the least at which names are read with ease, the most that looks well, and how far one may go by hand. */
+const LEAST = 0.82;
+const MOST = 1.2;
+/** Height in pixels where it does not fill its pane, as the style sheet has it. */
+const LOW = 420;
+const BY_HAND = { least: 0.3, most: 3, step: 1.25 };
 
 const KINDS: Readonly<Record<string, string>> = { gateway: "→", db: "⛁", database: "⛁", cache: "⚡", queue: "≡" };
 
 const HEALTH: Readonly<Record<Health, string>> = { healthy: "●", degraded: "▲", critical: "■", unknown: "○" };
 
-export function Graph({ nodes, edges, actors = [], label, pick }: GraphProps): JSX.Element {
+export function Graph({ nodes, edges, label, fills = false, marked, pick }: GraphProps): JSX.Element {
   const shape = edges.map((e) => `${e.source}>${e.target}`).join() + nodes.map((n) => n.name).join();
   const drawing = useMemo(() => drawGraph(nodes.map((n) => n.name), edges, SIZES), [shape]);
-  const width = drawing.width + (actors.length ? PILL.away + PILL.width + 8 : 0);
-  const height = Math.max(drawing.height, actors.length * (PILL.height + PILL.gap) + 30);
+  const { ref, width, height } = useSize<HTMLDivElement>();
+  const [chosen, choose] = useState<number | null>(null);
+  const fit = 0.99 * Math.min(width / drawing.width, (fills ? height : LOW) / drawing.height) || 1;
+  const scale = chosen ?? Math.min(Math.max(fit, LEAST), MOST);
+  const zoom = (to: number): void => choose(Math.min(Math.max(to, BY_HAND.least), BY_HAND.most));
+  useEffect(() => lookAt(ref.current, drawing, nodes, scale), [shape, width > 0, scale]);
   return (
-    <svg class="graph" viewBox={`0 0 ${width} ${height}`} role={pick ? "group" : "img"} aria-label={`${label}. ${summary(nodes)}`} preserveAspectRatio="xMidYMid meet">
-      <defs>
-        <marker id="arrow" viewBox="0 0 6 6" refX="5.5" refY="3" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
-          <path d="M0 0L6 3L0 6z" class="arrow" />
-        </marker>
-      </defs>
-      {drawing.routes.map((route) => <EdgeLine key={`${route.edge.source}>${route.edge.target}`} route={route} edges={edges} />)}
-      {actors.map((actor, i) => <ActorTie key={actor.name} actor={actor} row={i} drawing={drawing} />)}
-      {drawing.boxes.map((box) => <NodeBox key={box.name} box={box} node={nodes.find((n) => n.name === box.name)} pick={pick} />)}
-      {actors.length > 0 && <text x={drawing.width + PILL.away} y={16} class="hint">Who changed what last</text>}
-      {actors.map((actor, i) => <ActorPill key={actor.name} actor={actor} row={i} left={drawing.width + PILL.away} />)}
-    </svg>
+    <div class={`graph-frame ${fills ? "fills" : ""}`}>
+      <div class="graph-scroll" ref={ref} tabIndex={0} role="group" aria-label={label} onPointerMove={drag}>
+        <svg class="graph" width={drawing.width * scale} height={drawing.height * scale} viewBox={`0 0 ${drawing.width} ${drawing.height}`}
+          role={pick ? "group" : "img"} aria-label={summary(nodes)}>
+          <defs>
+            <marker id="arrow" viewBox="0 0 6 6" refX="5.5" refY="3" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">
+              <path d="M0 0L6 3L0 6z" class="arrow" />
+            </marker>
+          </defs>
+          {drawing.routes.map((route) => <EdgeLine key={`${route.edge.source}>${route.edge.target}`} route={route} edges={edges} />)}
+          {drawing.boxes.map((box) => <NodeBox key={box.name} box={box} node={nodes.find((n) => n.name === box.name)} marked={box.name === marked} pick={pick} />)}
+        </svg>
+      </div>
+      {fit < LEAST && (
+        <div class="zoom" role="group" aria-label="Size of the graph">
+          <Button act={() => zoom(scale / BY_HAND.step)} label="Smaller">−</Button>
+          <Button act={() => zoom(scale * BY_HAND.step)} label="Larger">+</Button>
+          <Button act={() => choose(chosen === fit ? null : fit)} pressed={chosen === fit} hint="The whole graph at once">Fit</Button>
+        </div>
+      )}
+    </div>
   );
+}
+
+/** A mouse drags the picture; fingers scroll it. */
+function drag(event: PointerEvent): void {
+  if (event.pointerType !== "mouse" || event.buttons !== 1) return;
+  (event.currentTarget as Element).scrollBy(-event.movementX, -event.movementY);
+}
+
+/** Scrolls to the services in trouble, or where there are none to the middle. */
+function lookAt(frame: HTMLElement | null, drawing: Drawing, nodes: readonly GraphNode[], scale: number): void {
+  const ill = new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded").map((n) => n.name));
+  const looked = drawing.boxes.filter((box) => ill.has(box.name));
+  const first = looked[0];
+  const middle = (looked.length ? looked.reduce((sum, box) => sum + box.x + box.width / 2, 0) / looked.length : drawing.width / 2) * scale;
+  frame?.scrollTo(middle - frame.clientWidth / 2, (first ? first.y - SIZES.height : 0) * scale);
 }
 
 const summary = (nodes: readonly GraphNode[]): string =>
@@ -85,10 +114,11 @@ function EdgeLine({ route, edges }: { route: Route; edges: readonly GraphEdge[] 
 interface NodeBoxProps {
   readonly box: Box;
   readonly node: GraphNode | undefined;
+  readonly marked: boolean;
   readonly pick: ((service: string) => void) | undefined;
 }
 
-function NodeBox({ box, node, pick }: NodeBoxProps): JSX.Element | null {
+function NodeBox({ box, node, marked, pick }: NodeBoxProps): JSX.Element | null {
   if (!node) return null;
   const button = pick && {
     role: "button" as const,
@@ -97,7 +127,7 @@ function NodeBox({ box, node, pick }: NodeBoxProps): JSX.Element | null {
     onKeyDown: (event: KeyboardEvent) => { if (event.key === "Enter") pick(node.name); },
   };
   return (
-    <g class={`node ${node.health}`} transform={`translate(${box.x} ${box.y})`} {...button}>
+    <g class={`node ${node.health} ${marked ? "marked" : ""}`} transform={`translate(${box.x} ${box.y})`} {...button}>
       <title>{`${node.name} (${words(node.kind)}): ${node.health}. ${node.first} ${node.second}${pick ? ". Click: the next turn about it" : ""}`}</title>
       <rect width={box.width} height={box.height} rx={7} class="box" />
       <rect width={4} height={box.height - 12} x={5} y={6} rx={2} class="bar" />
@@ -124,30 +154,5 @@ const Badge = ({ text, y }: { text: string; y: number }): JSX.Element => (
   <g class="badge" transform={`translate(10 ${y - 6})`}>
     <rect width={text.length * 6.2 + 10} height={14} rx={7} />
     <text x={5} y={10.5}>{text}</text>
-  </g>
-);
-
-const pillTop = (row: number): number => 26 + row * (PILL.height + PILL.gap);
-
-/** From a pill to the box that it changed: in the free column to a height of its own, then above the row of boxes. */
-function ActorTie({ actor, row, drawing }: { actor: Actor; row: number; drawing: Drawing }): JSX.Element | null {
-  const box = drawing.boxes.find((b) => b.name === actor.service);
-  if (!box) return null;
-  const left = drawing.width + PILL.away;
-  const lane = left - 8 - (row % 6) * 6;
-  const level = box.y - 4;
-  const path = [
-    { x: left, y: pillTop(row) + PILL.height / 2 }, { x: lane, y: pillTop(row) + PILL.height / 2 },
-    { x: lane, y: level }, { x: box.x + box.width - 10, y: level }, { x: box.x + box.width - 10, y: box.y },
-  ];
-  return <path d={pathOf(path)} class={`tie ${actor.caused ? "guilty" : ""}`} />;
-}
-
-const ActorPill = ({ actor, row, left }: { actor: Actor; row: number; left: number }): JSX.Element => (
-  <g class={`pill ${actor.guilty ? "guilty" : ""}`} transform={`translate(${left} ${pillTop(row)})`}>
-    <title>{`${actor.name}: ${actor.text} on ${actor.service}`}</title>
-    <rect width={PILL.width} height={PILL.height} rx={8} />
-    <text x={9} y={14} class="name">{shortened(actor.name, 20)}</text>
-    <text x={9} y={27} class="hint">{shortened(actor.text, 25)}</text>
   </g>
 );

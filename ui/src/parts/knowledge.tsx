@@ -2,20 +2,15 @@
 import type { JSX } from "preact";
 import type { Learned } from "../contract";
 import { knowledgeOf, type Story } from "../model/story";
-import { words } from "../model/text";
+import { seatName } from "../model/names";
 import { SeatName } from "./bits";
+import { FactText } from "./turn";
 
 const ROLES: Readonly<Record<string, string>> = {
   hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "speaks for somebody", answer: "the answer",
 };
 
-interface KnowledgeProps {
-  readonly story: Story;
-  readonly turn: number;
-  readonly go: (turn: number) => void;
-}
-
-export function Knowledge({ story, turn, go }: KnowledgeProps): JSX.Element {
+export function Knowledge({ story, turn, go }: { story: Story; turn: number; go: (turn: number) => void }): JSX.Element {
   const { episode, incident } = story;
   const truth = episode.truth;
   if (!truth?.facts.length) return <p class="hint">No facts were worked out for this episode. {truth?.notes.join(" ")}</p>;
@@ -31,7 +26,7 @@ export function Knowledge({ story, turn, go }: KnowledgeProps): JSX.Element {
         <tbody>
           {truth.facts.map((fact) => (
             <tr key={fact.id}>
-              <th scope="row">{fact.text}<span class="hint">{ROLES[fact.role]}{fact.proof ? " · part of the proof" : ""}</span></th>
+              <th scope="row"><FactText fact={fact} /><span class="hint">{ROLES[fact.role]}</span></th>
               {incident.seats.map((seat) => <td key={seat}><Known learned={cell(fact.id, seat)} turn={turn} go={go} /></td>)}
             </tr>
           ))}
@@ -62,7 +57,7 @@ function Moments({ story, go }: { story: Story; go: (turn: number) => void }): J
       {lines.map(([name, learned]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{learned ? <button type="button" class="link" onClick={() => go(learned.turn)}>turn {learned.turn}, {words(learned.seat)}</button> : "never"}</dd>
+          <dd>{learned ? <button type="button" class="link" onClick={() => go(learned.turn)}>turn {learned.turn}, {seatName(learned.seat)}</button> : "never"}</dd>
         </div>
       ))}
     </dl>

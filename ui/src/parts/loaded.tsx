@@ -2,12 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-interface LoadedProps<T> {
-  readonly load: () => Promise<T>;
-  readonly children: (value: T) => JSX.Element;
-}
-
-export function Loaded<T>({ load, children }: LoadedProps<T>): JSX.Element {
+export function Loaded<T>({ load, children }: { load: () => Promise<T>; children: (value: T) => JSX.Element }): JSX.Element {
   const [value, setValue] = useState<{ readonly done: T } | null>(null);
   const [error, setError] = useState("");
   useEffect(() => {

@@ -1,10 +1,10 @@
 // All turns as a list, and the points that they earned.
 import type { JSX } from "preact";
-import type { Episode } from "../contract";
+import { useEffect, useRef } from "preact/hooks";
+import type { Episode, Turn } from "../contract";
 import { actOf, callText, markOf, readingsOf, type Story } from "../model/story";
 import { count, plain, signed } from "../model/text";
-import { Bar } from "./bar";
-import { GradeMark, SeatName } from "./bits";
+import { Bar, GradeMark, SeatName, showInPane } from "./bits";
 
 interface MovesProps {
   readonly story: Story;
@@ -15,26 +15,37 @@ interface MovesProps {
   readonly go: (turn: number) => void;
 }
 
-export const Moves = ({ story, turn, truth, reached, go }: MovesProps): JSX.Element => (
-  <ol class="moves">
-    {story.episode.turns.filter((t) => truth || t.n <= reached).map((t) => {
-      const act = actOf(t);
-      const mark = truth ? markOf(story.episode, t.n) : undefined;
-      return (
-        <li key={t.n}>
-          <button type="button" aria-current={t.n === turn ? "step" : undefined} onClick={() => go(t.n)}>
-            <span class="number">{t.n}</span>
-            <span class="grow">
-              <code>{act ? callText(act) : "…"}</code>
-              <span class="hint"><SeatName seat={t.seat} seats={story.incident.seats} /> · {count(readingsOf(t).length, "reading")}</span>
-            </span>
-            {mark && <GradeMark grade={mark.grade} />}
-          </button>
-        </li>
-      );
-    })}
-  </ol>
-);
+export function Moves({ story, turn, truth, reached, go }: MovesProps): JSX.Element {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => showInPane(list.current?.querySelector("[aria-current]")), [turn]);
+  return (
+    <ol class="moves" ref={list}>
+      {story.episode.turns.filter((t) => truth || t.n <= reached).map((t) => {
+        const act = actOf(t);
+        const mark = truth ? markOf(story.episode, t.n) : undefined;
+        return (
+          <li key={t.n}>
+            <button type="button" aria-current={t.n === turn ? "step" : undefined} onClick={() => go(t.n)}>
+              <span class="number">{t.n}</span>
+              <span class="grow">
+                <code>{act ? callText(act) : "…"}</code>
+                <span class="hint"><SeatName seat={t.seat} seats={story.incident.seats} />{before(t)}</span>
+              </span>
+              {mark && <GradeMark grade={mark.grade} />}
+            </button>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** What was done before the act, such as "2 readings"; nothing where nothing was. */
+function before(turn: Turn): string {
+  const calls = readingsOf(turn);
+  const read = calls.filter((call) => call.kind === "reading").length;
+  return [read && count(read, "reading"), calls.length > read && count(calls.length - read, "declaration")].filter(Boolean).map((text) => ` · ${text}`).join("");
+}
 
 export function Points({ episode }: { episode: Episode }): JSX.Element | null {
   const truth = episode.truth;

@@ -5,13 +5,7 @@ import { placeOf, labelOf, type Story } from "../model/story";
 import { moment, words } from "../model/text";
 import { Fold, Printed } from "./bits";
 
-interface RecordsProps {
-  readonly story: Story;
-  readonly turn: number;
-  readonly truth: boolean;
-}
-
-export function Records({ story, turn, truth }: RecordsProps): JSX.Element {
+export function Records({ story, turn, truth }: { story: Story; turn: number; truth: boolean }): JSX.Element {
   const world = story.episode.world;
   if (!world) return <p class="hint">What ledger and papers hold is shown after the end.</p>;
   const at = placeOf(story.episode, turn);
@@ -32,14 +26,7 @@ export function Records({ story, turn, truth }: RecordsProps): JSX.Element {
   );
 }
 
-interface CardProps {
-  readonly change: Change;
-  readonly story: Story;
-  readonly truth: boolean;
-  readonly papers: readonly Paper[];
-}
-
-function ChangeCard({ change, story, truth, papers }: CardProps): JSX.Element {
+function ChangeCard({ change, story, truth, papers }: { change: Change; story: Story; truth: boolean; papers: readonly Paper[] }): JSX.Element {
   const { axis } = story.episode;
   const label = truth ? labelOf(story.episode, change) : null;
   const mine = papers.filter((paper) => paper.name === change.signer || paper.name === change.approval);

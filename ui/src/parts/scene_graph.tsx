@@ -3,11 +3,15 @@ import type { JSX } from "preact";
 import type { Scene } from "../state/server";
 import { Graph } from "./graph";
 
-export const SceneGraph = ({ scene }: { scene: Scene }): JSX.Element => {
+/** Without two services there is nothing to draw. */
+export const hasGraph = (scene: Scene | undefined): scene is Scene => (scene?.nodes.length ?? 0) > 1 && (scene?.edges.length ?? 0) > 0;
+
+export const SceneGraph = ({ scene, fills = false }: { scene: Scene; fills?: boolean }): JSX.Element => {
   const ill = new Set(scene.nodes.filter((node) => node.state === "degraded" || node.state === "critical").map((node) => node.name));
   return (
     <Graph
       label="What you know of the services"
+      fills={fills}
       nodes={scene.nodes.map((node) => ({
         name: node.name, kind: node.kind, health: node.state, badge: "", changes: 0,
         first: node.facts[0]?.[1] ?? node.state, second: node.facts[1]?.[1] ?? "",

@@ -1,10 +1,13 @@
 // The one scrubber: all that has a time, on one axis.
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { Episode } from "../contract";
 import { firstTurn, lastTurn, placeOf, type Story } from "../model/story";
-import { moment, percent, signed, words } from "../model/text";
-import { phone } from "../state/screen";
-import { Alerts, Changes, Lane, Users, Value, mostErrors } from "./tracks";
+import { seatName } from "../model/names";
+import { moment, percent, signed } from "../model/text";
+import { flat, low, phone } from "../state/screen";
+import { useSize } from "../state/size";
+import { ALERT_ROWS, Alerts, Changes, Lane, Users, Value, alertText, changeText, mostErrors } from "./tracks";
 
 export interface Axes {
   readonly episode: Episode;
@@ -14,8 +17,9 @@ export interface Axes {
   readonly step: number;
 }
 
+/** Pixels until the width is known. */
 const WIDTH = 1200;
-const HEIGHTS = { value: 52, users: 44, alerts: 22, changes: 24, lane: 20, ticks: 18 };
+const HEIGHTS = { value: 52, users: 40, alerts: 22, changes: 24, lane: 20, ticks: 18 };
 
 interface TimelineProps {
   readonly story: Story;
@@ -29,20 +33,21 @@ interface TimelineProps {
 interface Track {
   readonly name: string;
   readonly height: number;
-  readonly scale?: string;
+  readonly scale?: readonly string[];
   readonly seat?: number;
   readonly body: JSX.Element;
 }
 
-export function axesOf(episode: Episode): Axes {
+function axesOf(episode: Episode, width: number): Axes {
   const places = episode.axis.last - episode.axis.first + 1;
-  const step = WIDTH / places;
-  return { episode, width: WIDTH, step, x: (at) => (at - episode.axis.first + 0.5) * step };
+  const step = width / places;
+  return { episode, width, step, x: (at) => (at - episode.axis.first + 0.5) * step };
 }
 
 export function Timeline(props: TimelineProps): JSX.Element {
   const { story, turn, truth, reached, go } = props;
-  const axes = axesOf(story.episode);
+  const { ref, width } = useSize<SVGSVGElement>();
+  const axes = axesOf(story.episode, width || WIDTH);
   const tracks = tracksOf(props, axes);
   const height = tracks.reduce((sum, track) => sum + track.height, 0) + HEIGHTS.ticks;
   const scrub = (event: PointerEvent): void => go(turnUnder(event, axes));
@@ -51,11 +56,11 @@ export function Timeline(props: TimelineProps): JSX.Element {
       <div class="track-names" aria-hidden="true">
         {tracks.map((track) => (
           <div key={track.name} class={track.seat === undefined ? "" : `seat-${track.seat % 4}`}
-            style={{ height: `${track.height}px` }}>{track.name}{track.scale && <span class="hint">{track.scale}</span>}</div>
+            style={{ height: `${track.height}px` }}>{track.name}{track.scale?.map((line) => <span key={line} class="hint">{line}</span>)}</div>
         ))}
       </div>
       <svg
-        class="tracks" viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" style={{ height: `${height}px` }}
+        ref={ref} class="tracks" viewBox={`0 0 ${axes.width} ${height}`} preserveAspectRatio="none" style={{ height: `${height}px` }}
         role="slider" tabIndex={0} aria-label="Time" aria-valuemin={firstTurn(story.episode)}
         aria-valuemax={lastTurn(story.episode)} aria-valuenow={turn} aria-valuetext={positionText(story, turn)}
         onPointerDown={(event) => { (event.currentTarget as Element).setPointerCapture(event.pointerId); scrub(event); }}
@@ -65,6 +70,7 @@ export function Timeline(props: TimelineProps): JSX.Element {
         {stacked(tracks)}
         {!truth && <Veil axes={axes} from={placeOf(story.episode, reached)} height={height - HEIGHTS.ticks} />}
       </svg>
+      <Marks axes={axes} tracks={tracks} until={truth ? Infinity : placeOf(story.episode, reached)} go={go} />
       <Ticks axes={axes} turn={turn} go={go} />
     </div>
   );
@@ -75,22 +81,21 @@ function tracksOf({ story, others = [], turn, truth, reached }: TimelineProps, a
   const world = episode.world;
   const tracks: Track[] = [];
   if (truth && episode.truth) {
-    const name = episode.truth.marks.some((mark) => mark.value !== null) ? "Value, points" : "Points";
-    tracks.push({ name, scale: `to ${signed(episode.truth.oracle)}`, height: HEIGHTS.value, body: <Value axes={axes} height={HEIGHTS.value} others={others} /> });
+    const valued = episode.truth.marks.some((mark) => mark.value !== null);
+    tracks.push({ name: valued ? "━ Best in reach" : "Points", scale: [...(valued ? ["┅ points so far"] : []), `to ${signed(episode.truth.oracle)}`], height: HEIGHTS.value, body: <Value axes={axes} height={HEIGHTS.value} others={others} /> });
   }
   if (world?.users.some((value) => value !== null)) {
-    tracks.push({ name: "Users’ errors", scale: `to ${percent(mostErrors([episode, ...others]))}`, height: HEIGHTS.users, body: <Users axes={axes} height={HEIGHTS.users} others={others} /> });
+    tracks.push({ name: USERS, scale: [`to ${percent(mostErrors([episode, ...others]))}`], height: HEIGHTS.users, body: <Users axes={axes} height={HEIGHTS.users} others={others} /> });
   }
-  if (world?.alerts.length) tracks.push({ name: "Alerts", height: HEIGHTS.alerts, body: <Alerts axes={axes} height={HEIGHTS.alerts} /> });
-  if (world?.changes.length) tracks.push({ name: "Changes", height: HEIGHTS.changes, body: <Changes axes={axes} truth={truth} /> });
-  incident.seats.forEach((seat, i) =>
-    tracks.push({
-      name: words(seat), height: HEIGHTS.lane, seat: i,
-      body: <Lane axes={axes} seat={seat} number={i} episodes={[episode, ...others]} truth={truth} turn={turn} reached={reached} />,
-    }),
-  );
-  return phone.value ? tracks.filter((track) => track.seat !== undefined || track.name === "Users’ errors") : tracks;
+  if (world?.alerts.length) tracks.push({ name: ALERTS, height: HEIGHTS.alerts, body: <Alerts axes={axes} height={HEIGHTS.alerts} /> });
+  if (world?.changes.length) tracks.push({ name: CHANGES, height: HEIGHTS.changes, body: <Changes axes={axes} truth={truth} /> });
+  const lane = { axes, order: incident.seats, episodes: [episode, ...others], truth, turn, reached };
+  if (phone.value || low.value) return [...tracks.filter((track) => track.name === USERS && !low.value), { name: "Turns", height: HEIGHTS.lane, body: <Lane {...lane} seats={incident.seats} /> }];
+  if (flat.value) return [...tracks, { name: "Turns", height: HEIGHTS.lane, body: <Lane {...lane} seats={incident.seats} /> }];
+  return [...tracks, ...incident.seats.map((seat, i) => ({ name: seatName(seat), height: HEIGHTS.lane, seat: i, body: <Lane {...lane} seats={[seat]} /> }))];
 }
+
+const [USERS, ALERTS, CHANGES] = ["User errors", "Alerts", "Changes"];
 
 function stacked(tracks: readonly Track[]): JSX.Element[] {
   let top = 0;
@@ -110,7 +115,7 @@ function turnUnder(event: PointerEvent, axes: Axes): number {
 
 function positionText({ episode }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  return [episode.axis.unit === "minute" && moment(episode.axis, placeOf(episode, turn)), seat && `turn ${turn}`, seat && words(seat)].filter(Boolean).join(", ");
+  return [episode.axis.unit === "minute" && moment(episode.axis, placeOf(episode, turn)), seat && `turn ${turn}`, seat && seatName(seat)].filter(Boolean).join(", ");
 }
 
 function Veil({ axes, from, height }: { axes: Axes; from: number; height: number }): JSX.Element | null {
@@ -118,13 +123,40 @@ function Veil({ axes, from, height }: { axes: Axes; from: number; height: number
   return left < axes.width ? <rect class="veil" x={left} width={axes.width - left} height={height} /> : null;
 }
 
-const MOST_TICKS = 14;
-const MOST_TICKS_PHONE = 5;
+interface Mark {
+  readonly at: number;
+  readonly top: number;
+  readonly text: string;
+}
+
+/** Alerts and changes as buttons over their rows: each says what it is and leads to its moment. */
+function Marks({ axes, tracks, until, go }: { axes: Axes; tracks: readonly Track[]; until: number; go: (turn: number) => void }): JSX.Element {
+  const [told, tell] = useState<Mark | null>(null);
+  const { axis, world } = axes.episode;
+  const topOf = (name: string | undefined): number => tracks.slice(0, tracks.findIndex((track) => track.name === name)).reduce((sum, track) => sum + track.height, 0);
+  const has = (name: string | undefined): boolean => tracks.some((track) => track.name === name);
+  const marks: Mark[] = [
+    ...(has(ALERTS) ? (world?.alerts ?? []).map((alert, i) => ({ at: Math.max(alert.since, axis.first), top: topOf(ALERTS) + (i % ALERT_ROWS) * 4, text: alertText(axis, alert) })) : []),
+    ...(has(CHANGES) ? (world?.changes ?? []).filter((change) => change.landed >= axis.first).map((change) => ({ at: change.landed, top: topOf(CHANGES), text: changeText(axis, change) })) : []),
+  ];
+  return (
+    <div class="marks">
+      {marks.filter((mark) => mark.at <= until).map((mark) => (
+        <button key={mark.text} type="button" aria-label={mark.text} style={{ left: `${axes.x(mark.at)}px`, top: `${mark.top}px` }} onClick={() => go(mark.at - axis.page + 1)}
+          onFocus={() => tell(mark)} onMouseEnter={() => tell(mark)} onBlur={() => tell(null)} onMouseLeave={() => tell(null)} />
+      ))}
+      {told && <p class="tip" style={axes.x(told.at) < axes.width / 2 ? { left: `${axes.x(told.at)}px` } : { right: `${axes.width - axes.x(told.at)}px` }}>{told.text}</p>}
+    </div>
+  );
+}
+
+/** Pixels that a time of the day takes. */
+const TICK = 64;
 
 function Ticks({ axes, turn, go }: { axes: Axes; turn: number; go: (turn: number) => void }): JSX.Element {
   const { axis } = axes.episode;
-  const every = Math.ceil((axis.last - axis.first + 1) / (phone.value ? MOST_TICKS_PHONE : MOST_TICKS));
-  const places = Array.from({ length: axis.last - axis.first + 1 }, (_, i) => axis.first + i).filter((_, i) => i % every === 0);
+  const every = Math.ceil((axis.last - axis.first + 1) / Math.max(1, Math.floor(axes.width / TICK)));
+  const places = Array.from({ length: axis.last - axis.first + 1 }, (_, i) => axis.first + i).filter((at, i) => i % every === 0 && axes.x(at) < axes.width - TICK / 4);
   return (
     <div class="ticks" aria-hidden="true">
       {places.map((at) => (

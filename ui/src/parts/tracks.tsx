@@ -1,8 +1,9 @@
 // The rows of the timeline: each draws its part of the world on the shared axis.
 import type { JSX } from "preact";
-import type { Change, Episode } from "../contract";
+import type { AlertLife, Axis, Change, Episode } from "../contract";
 import { actOf, callText, labelOf, markOf, placeOf } from "../model/story";
-import { moment, signed } from "../model/text";
+import { seatName } from "../model/names";
+import { moment, signed, words } from "../model/text";
 import type { Axes } from "./timeline";
 
 type Dot = readonly [x: number, y: number];
@@ -34,8 +35,16 @@ export function Value({ axes, height, others }: Chart): JSX.Element {
       <path class="series value" d={line(axes.episode, "value")}><title>Best total still within reach</title></path>
       <path class="series points" d={line(axes.episode, "total")}><title>Points so far</title></path>
       {others.map((other) => <path key={other.id} class="series other" d={line(other, "value")}><title>{other.policy}</title></path>)}
+      {[axes.episode, ...others].map((episode) => <End key={episode.id} axes={axes} episode={episode} y={y} />)}
     </>
   );
+}
+
+/** The total, at the end of its line. */
+function End({ axes, episode, y }: { axes: Axes; episode: Episode; y: (value: number) => number }): JSX.Element | null {
+  const last = episode.truth?.marks.at(-1);
+  if (!last) return null;
+  return <text class="end" text-anchor="end" x={axes.x(placeOf(episode, last.turn)) + axes.step / 2} y={Math.max(y(last.total) - 4, 10)}>{signed(last.total)}</text>;
 }
 
 /** The top of the scale of users' errors, in percent: the same for all that are compared. */
@@ -70,18 +79,24 @@ function UserLine({ axes, episode, y, other }: { axes: Axes; episode: Episode; y
   );
 }
 
+export const ALERT_ROWS = 4;
+
+export const alertText = (axis: Axis, alert: AlertLife): string =>
+  `${moment(axis, alert.since)}: ${alert.name} of ${alert.service} at ${alert.value} ${alert.unit}, limit ${alert.limit}${alert.until === null ? "" : `; until ${moment(axis, alert.until)}`}`;
+
+export const changeText = (axis: Axis, change: Change): string =>
+  `${change.id}: ${words(change.family)} of ${change.service} by ${change.actor}, asked ${moment(axis, change.asked)}, landed ${moment(axis, change.landed)}`;
+
 export function Alerts({ axes, height }: { axes: Axes; height: number }): JSX.Element {
   const alerts = axes.episode.world?.alerts ?? [];
-  const rows = Math.max(1, Math.min(4, alerts.length));
+  const rows = Math.max(1, Math.min(ALERT_ROWS, alerts.length));
   return (
     <>
       {alerts.map((alert, i) => {
         const left = axes.x(Math.max(alert.since, axes.episode.axis.first)) - axes.step / 2;
         const right = axes.x(alert.until ?? axes.episode.axis.last) + axes.step / 2;
         return (
-          <rect key={i} class="alert" x={left} width={Math.max(3, right - left)} y={4 + ((i % rows) * (height - 6)) / rows} height={3} rx={1.5}>
-            <title>{`${alert.service} ${alert.name}: ${alert.value} ${alert.unit} (limit ${alert.limit}), since ${moment(axes.episode.axis, alert.since)}`}</title>
-          </rect>
+          <rect key={i} class="alert" x={left} width={Math.max(3, right - left)} y={4 + ((i % rows) * (height - 6)) / rows} height={3} rx={1.5} />
         );
       })}
     </>
@@ -98,10 +113,8 @@ export function Changes({ axes, truth }: { axes: Axes; truth: boolean }): JSX.El
         const guilty = caused(change) || (truth && labelOf(episode, change) === "rogue");
         const style = [guilty ? "guilty" : "", change.agent ? "" : "person"].join(" ");
         const y = change.agent ? 9 : 17;
-        const title = `${change.id}: ${change.actor} ${change.family} ${change.service}, asked ${moment(episode.axis, change.asked)}, landed ${moment(episode.axis, change.landed)}`;
         return (
           <g key={change.id} class={`change ${style}`}>
-            <title>{title}</title>
             <line x1={axes.x(Math.max(change.asked, episode.axis.first))} x2={axes.x(change.landed)} y1={y} y2={y} />
             {[change.landed, ...change.again].filter((at) => at >= episode.axis.first).map((at) => (
               <path key={at} d={`M${axes.x(at)} ${y - 5}l5 5l-5 5l-5 -5z`} />
@@ -115,8 +128,9 @@ export function Changes({ axes, truth }: { axes: Axes; truth: boolean }): JSX.El
 
 interface LaneProps {
   readonly axes: Axes;
-  readonly seat: string;
-  readonly number: number;
+  /** Whose turns it shows, and all seats in order, which gives their colours. */
+  readonly seats: readonly string[];
+  readonly order: readonly string[];
   readonly episodes: readonly Episode[];
   readonly truth: boolean;
   readonly turn: number;
@@ -124,23 +138,23 @@ interface LaneProps {
   readonly reached: number;
 }
 
-export function Lane({ axes, seat, number, episodes, truth, turn, reached }: LaneProps): JSX.Element {
+export function Lane({ axes, seats, order, episodes, truth, turn, reached }: LaneProps): JSX.Element {
   const height = 14 / episodes.length;
   return (
     <>
       <line class="zero" x1={0} x2={axes.width} y1={10} y2={10} />
       {episodes.flatMap((episode, i) =>
-        episode.turns.filter((t) => t.seat === seat && (truth || t.n <= reached)).map((t) => {
+        episode.turns.filter((t) => seats.includes(t.seat) && (truth || t.n <= reached)).map((t) => {
           const act = actOf(t);
           const mark = truth ? markOf(episode, t.n) : undefined;
           const waits = act?.tool === "wait";
-          const size = Math.min(axes.step - 4, 30);
+          const size = Math.max(3, Math.min(axes.step - 3, 30));
           return (
             <rect
-              key={`${i}-${t.n}`} class={`turn-mark seat-${number % 4} ${mark?.grade ?? ""} ${waits ? "waits" : ""} ${t.n === turn ? "here" : ""}`}
+              key={`${i}-${t.n}`} class={`turn-mark seat-${Math.max(0, order.indexOf(t.seat)) % 4} ${mark?.grade ?? ""} ${waits ? "waits" : ""} ${t.n === turn ? "here" : ""}`}
               x={axes.x(placeOf(episode, t.n)) - size / 2} width={size} y={3 + i * height} height={height - 1} rx={3}
             >
-              <title>{`Turn ${t.n}, ${seat}: ${act ? callText(act) : "not over"}${mark ? `, ${mark.grade}, ${signed(mark.points)}` : ""}`}</title>
+              <title>{`Turn ${t.n}, ${seatName(t.seat)}: ${act ? callText(act) : "not over"}${mark ? `, ${mark.grade}, ${signed(mark.points)}` : ""}`}</title>
             </rect>
           );
         }),

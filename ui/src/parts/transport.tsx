@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { phone } from "../state/screen";
+import { low, phone } from "../state/screen";
 import { Button } from "./bits";
 
 export const SPEEDS = [0.5, 1, 2, 4, 8] as const;
@@ -25,9 +25,11 @@ interface TransportProps {
   readonly mistake: (direction: 1 | -1) => void;
   /** Whether there may be a mistake before, and after. */
   readonly mistakes?: readonly boolean[];
+  /** What moves a game that goes on, in place of play, speed and mistakes. */
+  readonly live?: JSX.Element | undefined;
 }
 
-export function Transport({ turn, first, last, position, go, mistake, mistakes = [true, true] }: TransportProps): JSX.Element {
+export function Transport({ turn, first, last, position, go, mistake, mistakes = [true, true], live }: TransportProps): JSX.Element {
   useEffect(() => {
     if (!playing.value) return undefined;
     if (turn >= last) {
@@ -41,20 +43,27 @@ export function Transport({ turn, first, last, position, go, mistake, mistakes =
     playing.value = false;
     go(target);
   };
+  const short = phone.value || low.value;
   return (
     <div class="transport">
-      <Button act={to(first)} label="To the start">|‹</Button>
-      <Button act={to(turn - 1)} label="One turn back">‹</Button>
-      <Button kind="main" act={() => (playing.value = !playing.value)} label={playing.value ? "Pause" : "Play"}>{playing.value ? "❚❚" : "▶"}</Button>
-      <Button act={to(turn + 1)} label="One turn on">›</Button>
-      <Button act={to(last)} label="To the end">›|</Button>
-      <select aria-label="Speed" value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
-        {SPEEDS.map((value) => <option key={value} value={value}>{value}×</option>)}
-      </select>
+      <Button act={to(first)} disabled={turn <= first} label="To the start">|‹</Button>
+      <Button act={to(turn - 1)} disabled={turn <= first} label="One turn back">‹</Button>
+      {!live && <Button kind="main" act={() => (playing.value = !playing.value)} label={playing.value ? "Pause" : "Play"}>{playing.value ? "❚❚" : "▶"}</Button>}
+      <Button act={to(turn + 1)} disabled={turn >= last} label="One turn on">›</Button>
+      <Button act={to(last)} disabled={turn >= last} label="To the end">›|</Button>
+      {!live && (
+        <select aria-label="Speed" value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
+          {SPEEDS.map((value) => <option key={value} value={value}>{value}×</option>)}
+        </select>
+      )}
       <output class="position">{position}</output>
       <span class="grow" />
-      <Button act={() => mistake(-1)} disabled={!mistakes[0]} label="Previous mistake">{phone.value ? "‹ ?!" : "Previous mistake"}</Button>
-      <Button act={() => mistake(1)} disabled={!mistakes[1]} label="Next mistake">{phone.value ? "?! ›" : "Next mistake"}</Button>
+      {live ?? (
+        <>
+          <Button act={() => mistake(-1)} disabled={!mistakes[0]} label="Previous mistake">{short ? "‹ ?!" : "Previous mistake"}</Button>
+          <Button act={() => mistake(1)} disabled={!mistakes[1]} label="Next mistake">{short ? "?! ›" : "Next mistake"}</Button>
+        </>
+      )}
     </div>
   );
 }

@@ -1,30 +1,51 @@
 // One turn: the act first, then words, grade, what the seat did not know, what it read and saw.
 import type { JSX } from "preact";
-import type { Call, Mark, Turn } from "../contract";
+import type { Call, Fact, Mark, Turn } from "../contract";
 import { actOf, callText, markOf, placeOf, readingsOf, spoken, turnAt, unknownFacts, type Gap, type Story } from "../model/story";
-import { moment, plain, signed, words } from "../model/text";
-import { Fold, GradeMark, Printed, SeatName } from "./bits";
+import { seatName, termName, theSeat } from "../model/names";
+import { moment, plain, sentence, signed } from "../model/text";
+import { address, adjust } from "../state/store";
+import { Button, Fold, GradeMark, Printed, SeatName } from "./bits";
 
 interface TurnProps {
   readonly story: Story;
   readonly turn: number;
   readonly truth: boolean;
-  readonly branch: ((call: number) => void) | null;
+  readonly branch: (() => void) | null;
 }
 
 export function TurnPane({ story, turn, truth, branch }: TurnProps): JSX.Element {
   const shown = turnAt(story.episode, turn);
-  return shown ? <OneTurn story={story} turn={shown} truth={truth} branch={branch} /> : <NoTurn story={story} turn={turn} />;
+  return shown ? <OneTurn story={story} turn={shown} truth={truth} branch={branch} /> : <NoTurn story={story} turn={turn} truth={truth} />;
 }
 
-function NoTurn({ story, turn }: { story: Story; turn: number }): JSX.Element {
+function NoTurn({ story, turn, truth }: { story: Story; turn: number; truth: boolean }): JSX.Element {
   const before = turn < 1;
   if (!before && !story.episode.over) return <p class="hint">This turn has not been played yet.</p>;
   return (
     <article class="turn">
-      <h2>{before ? "Before the first page" : "After the last turn"} <small>{moment(story.episode.axis, placeOf(story.episode, turn))}</small></h2>
-      <p>{before ? "Nobody is looking yet. Changes land, and users may see their first errors." : "The incident is over."}</p>
+      <h2>{before ? "Before the first page" : "The end"} <small>{moment(story.episode.axis, placeOf(story.episode, turn))}</small></h2>
+      {before ? <p>Nobody is looking yet. Changes land, and users may see their first errors.</p> : <Ending story={story} truth={truth} />}
     </article>
+  );
+}
+
+/** What came of it, in points by term, and the way to the debrief. */
+function Ending({ story, truth }: { story: Story; truth: boolean }): JSX.Element {
+  const known = story.episode.truth;
+  const debrief = (): void => adjust({ query: { ...address.value.query, truth: "1", tab: "debrief" } });
+  return (
+    <>
+      <p>{known?.verdict.safe ?? "The incident is over."}</p>
+      {truth && known && (
+        <table class="points">
+          <caption class="unseen">Points by term</caption>
+          <tbody>{Object.entries(known.terms).map(([term, points]) => <tr key={term}><th scope="row">{sentence(termName(term))}</th><td class="number">{signed(points)}</td></tr>)}</tbody>
+          <tfoot><tr><th scope="row">Total, score {plain(known.score)}</th><td class="number"><b>{signed(known.total)}</b></td></tr></tfoot>
+        </table>
+      )}
+      {known && <p><Button kind="main" act={debrief}>Show the debrief</Button></p>}
+    </>
   );
 }
 
@@ -35,7 +56,6 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
   const mark = truth ? markOf(episode, turn.n) : undefined;
   const act = actOf(turn);
   const readings = readingsOf(turn);
-  const first = turn.calls[0];
   return (
     <article class="turn">
       <header>
@@ -48,21 +68,26 @@ function OneTurn({ story, turn, truth, branch }: OneTurnProps): JSX.Element {
       {act && <Words call={act} seats={incident.seats} seat={turn.seat} />}
       {mark && <Judgement mark={mark} />}
       {truth && episode.truth && <Unknown gaps={unknownFacts(episode, turn)} seat={turn.seat} facts={episode.truth.facts.length} />}
-      {(readings.length > 0 || episode.env === "fleet") && <section>
-        <h3>{readings.length ? "Read before it acted" : "It read nothing in this turn"}</h3>
-        {readings.map((call) => <Reading key={call.n} call={call} />)}
-      </section>}
-      <Fold title={`What ${words(turn.seat)} saw`}><Printed text={turn.shown} label={`What ${words(turn.seat)} saw in turn ${turn.n}`} /></Fold>
+      {episode.env === "fleet" && !readings.length && <h3>It read nothing in this turn</h3>}
+      <Group title="Read before it acted" calls={readings.filter((call) => call.kind === "reading")} />
+      <Group title="Declared: the first answer counts" calls={readings.filter((call) => call.kind === "declaration")} />
+      <Fold title={`What ${theSeat(turn.seat)} saw`}><Printed text={turn.shown} label={`What ${theSeat(turn.seat)} saw in turn ${turn.n}`} /></Fold>
       <Brief story={story} seat={turn.seat} />
-      {branch && first && <p class="row"><button type="button" onClick={() => branch(first.n)}>Branch from here: take this seat</button></p>}
+      {branch && turn.calls.length > 0 && <p class="row"><Button act={branch}>Branch from here…</Button></p>}
     </article>
   );
 }
 
+const Group = ({ title, calls }: { title: string; calls: readonly Call[] }): JSX.Element | null =>
+  calls.length ? <section><h3>{title}</h3>{calls.map((call) => <Reading key={call.n} call={call} />)}</section> : null;
+
+/** Characters of an answer that stand open. */
+const SHORT = 600;
+
 const Act = ({ act }: { act: Call }): JSX.Element => (
   <div class={`act ${act.refused ? "refused" : ""}`}>
     <div class="row spread"><code>{callText(act)}</code><span class="hint">{act.refused ? "refused" : "ends the turn"}</span></div>
-    {act.result && <p class="answer">{act.result}</p>}
+    {act.result.length > SHORT ? <Fold title="Answer"><Printed text={act.result} label={`Answer to ${callText(act)}`} /></Fold> : act.result && <p class="answer">{act.result}</p>}
   </div>
 );
 
@@ -90,15 +115,15 @@ function Judgement({ mark }: { mark: Mark }): JSX.Element | null {
 
 function Unknown({ gaps, seat, facts }: { gaps: readonly Gap[]; seat: string; facts: number }): JSX.Element | null {
   if (!facts) return null;
-  const title = gaps.length ? `What ${words(seat)} did not know` : `${words(seat)} knew every fact`;
+  const title = gaps.length ? `What ${theSeat(seat)} did not know` : `${sentence(theSeat(seat))} knew every fact`;
   return (
     <section>
       <h3>{title}</h3>
       <ul class="gaps">
         {gaps.map(({ fact, known }) => (
           <li key={fact.id}>
-            <span>{fact.text}{fact.proof && <span class="tag">proof</span>}</span>
-            <span class="hint">{known.length ? `known to ${[...new Set(known.map((l) => words(l.seat)))].join(", ")}` : "read by nobody yet"}</span>
+            <FactText fact={fact} />
+            <span class="hint">{known.length ? `known to ${[...new Set(known.map((l) => seatName(l.seat)))].join(", ")}` : "read by nobody yet"}</span>
           </li>
         ))}
       </ul>
@@ -106,15 +131,20 @@ function Unknown({ gaps, seat, facts }: { gaps: readonly Gap[]; seat: string; fa
   );
 }
 
+/** A fact in a sentence; the figures behind it are folded. */
+export const FactText = ({ fact }: { fact: Fact }): JSX.Element => (
+  <span>{fact.text}{fact.proof && <span class="tag">proof</span>}{fact.detail && <details class="figures"><summary>Figures</summary>{fact.detail}</details>}</span>
+);
+
 const Reading = ({ call }: { call: Call }): JSX.Element => (
   <div class="reading">
     <div class="row spread"><code>{callText(call)}</code>{call.reading && <span class="tag">{call.reading}</span>}{call.refused && <span class="tag">refused</span>}</div>
     {call.message && <p class="message">{call.message}</p>}
-    <Printed text={call.result} label={`Answer to ${callText(call)}`} />
+    {call.kind === "declaration" ? <p class="answer">{call.result}</p> : <Printed text={call.result} label={`Answer to ${callText(call)}`} />}
   </div>
 );
 
 function Brief({ story, seat }: { story: Story; seat: string }): JSX.Element | null {
   const text = story.incident.briefs[seat];
-  return text ? <Fold title={`What ${words(seat)} was told at first`}><Printed text={text} label={`Brief of ${words(seat)}`} /></Fold> : null;
+  return text ? <Fold title={`What ${theSeat(seat)} was told at first`}><Printed text={text} label={`Brief of ${theSeat(seat)}`} /></Fold> : null;
 }

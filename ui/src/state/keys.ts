@@ -42,6 +42,7 @@ export const SHORTCUTS: readonly (readonly [keys: string, what: string])[] = [
   ["Space", "play or pause"],
   ["← →", "one turn back or on"],
   ["Home End", "to the start, to the end"],
+  [". >", "in a game that goes on: the next call, the next turn"],
   ["n p", "next or previous mistake"],
   ["s", "show or hide the truth"],
   ["d", "compare with another policy"],

@@ -1,4 +1,5 @@
 // The server of the live page: its messages and routes.
+import type { Call } from "../contract";
 
 export interface Options {
   readonly version: string;
@@ -35,6 +36,8 @@ export type Phase =
 export interface GameView {
   readonly id: string;
   readonly env: string;
+  /** What it is called: its scenario in words, or that it is a surprise. */
+  readonly name: string;
   readonly scenario: string | null;
   readonly tier: string;
   readonly budget: number;
@@ -94,6 +97,7 @@ export interface SeatForm {
 export interface ToolForm {
   readonly name: string;
   readonly description: string;
+  readonly kind: Call["kind"];
   readonly ends_turn: boolean;
   readonly available: boolean;
   readonly fields: readonly Field[];

@@ -1,5 +1,6 @@
 // What the page shows now: the address, the theme, and short notices.
 import { computed, effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { readAddress, writeAddress, type Address, type Place } from "../model/address";
 
 export const address = signal<Address>(readAddress(location.hash));
@@ -34,32 +35,43 @@ export const truthShown = computed(() => address.value.query["truth"] === "1");
 
 export const toggleTruth = (): void => setQuery("truth", truthShown.value ? "" : "1");
 
-// -- the theme: the system's until one is chosen --
+// -- what the browser keeps; a file that was opened from disk may have no storage, and then it lasts as long as the page --
 
-const KEY = "warroom-theme";
-const stored = (): string => {
+export function recall(key: string): string {
   try {
-    return localStorage.getItem(KEY) ?? "";
+    return localStorage.getItem(key) ?? "";
   } catch {
     return "";
   }
-};
+}
 
-export const theme = signal(stored());
+export function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch { /* there is no storage */ }
+}
+
+// -- the theme: the system's until one is chosen --
+
+const KEY = "warroom-theme";
+
+export const theme = signal(recall(KEY));
 
 effect(() => {
   if (theme.value) document.documentElement.dataset["theme"] = theme.value;
   else delete document.documentElement.dataset["theme"];
-  try {
-    localStorage.setItem(KEY, theme.value);
-  } catch {
-    // A file that was opened from disk may have no storage: the theme then lasts as long as the page.
-  }
+  remember(KEY, theme.value);
 });
 
 export function toggleTheme(): void {
   const dark = theme.value ? theme.value === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   theme.value = dark ? "light" : "dark";
+}
+
+/** Names the page in the browser's tab and history. */
+export function useTitle(...parts: readonly string[]): void {
+  const title = [...parts.filter(Boolean), "Warroom"].join(" · ");
+  useEffect(() => { document.title = title; }, [title]);
 }
 
 // -- notices --

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.schemas import Schema
 from warroom.core.types import JsonObject
+from warroom.view.contract import CallKind
+from warroom.view.telling import kind_of
 
 KINDS = {"string": "text", "integer": "number", "number": "number", "boolean": "flag", "array": "list"}
 """How an argument of each type of JSON is asked for; one with a closed list is a choice."""
 LONG_TEXT, LONG_TEXT_LINES = 400, 6
+LONG_FIELDS = frozenset({"resolution"})
+"""Fields without a limit that take more than a line."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class ToolForm:
 
     name: str
     description: str
+    kind: CallKind
     ends_turn: bool
     available: bool
     """Whether it can be called now: readings are counted."""
@@ -48,12 +53,13 @@ class Slip(ValueError):
         """What is wrong, by the name of the field."""
 
 
-def tool_form(schema: Schema, acts: Collection[str], reads_left: int) -> ToolForm:
+def tool_form(schema: Schema, acts: Collection[str], reads_left: int, env: str) -> ToolForm:
     """The form of a tool."""
-    ends_turn = schema["name"] in acts
+    name, ends_turn = schema["name"], schema["name"] in acts
+    kind = kind_of(name, ends_turn, env)
     required = schema["parameters"].get("required", ())
-    fields = tuple(_field(name, of, name in required) for name, of in _properties(schema).items())
-    return ToolForm(schema["name"], schema["description"], ends_turn, ends_turn or reads_left > 0, fields)
+    fields = tuple(_field(field, of, field in required) for field, of in _properties(schema).items())
+    return ToolForm(name, schema["description"], kind, ends_turn, ends_turn or reads_left > 0, fields)
 
 
 def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
@@ -90,7 +96,7 @@ def _properties(schema: Schema) -> dict[str, JsonObject]:
 def _field(name: str, of: JsonObject, required: bool) -> Field:
     choices = tuple(of.get("enum", ()))
     longest = of.get("maxLength")
-    lines = LONG_TEXT_LINES if (longest or 0) > LONG_TEXT else 1
+    lines = LONG_TEXT_LINES if name in LONG_FIELDS or (longest or 0) > LONG_TEXT else 1
     kind = "choice" if choices else KINDS[of["type"]]
     return Field(name, kind, of["description"], required, choices, longest, lines)
 

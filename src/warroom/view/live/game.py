@@ -30,10 +30,12 @@ from warroom.view.live.messages import (
 )
 from warroom.view.live.seating import PERSON, Seated, catch_up, is_model, model_lock, seat_policies
 from warroom.view.story import EpisodeStory, episode_story, record_story
+from warroom.view.telling import title_of
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
+SURPRISE = "A surprise"
 NAP = 0.05
 """Seconds after which a play that pauses looks whether it is to stop."""
 
@@ -132,6 +134,11 @@ class Game:
         return self._moving
 
     @property
+    def name(self) -> str:
+        """What it is called while it goes on, and after."""
+        return SURPRISE if self.setup.surprise and not self.done else title_of(self.setup.spec.scenario)
+
+    @property
     def calls(self) -> list[RecordedCall]:
         """Every call so far."""
         with self._lock:
@@ -157,7 +164,7 @@ class Game:
         with self._lock:
             story = record_story(self.env, self.session.steps, id=self.id)
         return EpisodeStory(
-            replace(story.incident, id=self.id, name=f"Game {self.id}"), replace(story.episode, incident=self.id)
+            replace(story.incident, id=self.id, name=self.name), replace(story.episode, incident=self.id)
         )
 
     @cached_property
@@ -225,7 +232,7 @@ class Game:
             viewer, hidden = self._viewer(), self.setup.surprise and not self.done
             seats = env.SEATS if viewer is None else (viewer,)
             return GameView(
-                id=self.id, env=env.name, scenario=None if hidden else spec.scenario, tier=spec.tier,
+                id=self.id, env=env.name, name=self.name, scenario=None if hidden else spec.scenario, tier=spec.tier,
                 split=spec.split.value, index=None if hidden else spec.index, budget=env.budget, turn=env.turn,
                 calls=len(self._made), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
                 seats=tuple(SeatPlayer(seat, name, self.seated.reasons.get(seat, ""))
@@ -252,7 +259,7 @@ class Game:
     def _form(self) -> SeatForm:
         env = self.env
         brief, left = env.brief(env.seat), max(0, env.reads_per_turn - env.reads)
-        forms = tuple(tool_form(schema, brief.acts, left) for schema in brief.tools)
+        forms = tuple(tool_form(schema, brief.acts, left, env.name) for schema in brief.tools)
         return SeatForm(env.seat, self.session.observation_text(), left, env.reads_per_turn, forms)
 
     def _scene(self, viewer: str | None) -> JsonObject:

@@ -23,6 +23,7 @@ from warroom.view.live.messages import (
 from warroom.view.live.seating import PERSON
 from warroom.view.story import EpisodeStory
 
+SHARED = "A shared incident"
 ELSEWHERE = "elsewhere"
 """Who plays the other seats, for all that the page knows."""
 WAIT_SECONDS = 20.0
@@ -150,7 +151,7 @@ class HostedGame:
         score = None if news.score is None else GameResult(None, news.score)
         missing = f"Waiting for {', '.join(news.missing)} to be taken." if news.missing else ""
         return GameView(
-            id=self.id, env=taken.env, scenario=None, tier="", split="", index=None, budget=news.budget,
+            id=self.id, env=taken.env, name=SHARED, scenario=None, tier="", split="", index=None, budget=news.budget,
             turn=news.turn, calls=len(self._log), phase=phase, acting=news.acting, pace=0.0,
             seats=tuple(SeatPlayer(one, PERSON if one == seat else ELSEWHERE) for one in all_seats),
             branched_from=None, viewer=seat, briefs={seat: taken.brief}, scene=scene_message(Scene(clock)),
@@ -160,7 +161,8 @@ class HostedGame:
         )  # fmt: skip
 
     def _forms(self) -> tuple[ToolForm, ...]:
-        return tuple(tool_form(schema, self.remote.taken.acts, 1) for schema in self.remote.taken.tools)
+        taken = self.remote.taken
+        return tuple(tool_form(schema, taken.acts, 1, taken.env) for schema in taken.tools)
 
     def _listen(self) -> None:
         while self.phase not in (Phase.OVER, Phase.STOPPED):

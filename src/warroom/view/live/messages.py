@@ -99,6 +99,8 @@ class GameView:
 
     id: str
     env: str
+    name: str
+    """What it is called: its scenario in words, or that it is a surprise."""
     scenario: str | None
     """None while it is a surprise."""
     tier: str

@@ -41,6 +41,7 @@ from warroom.view.live.hosted import HOSTED, HostedGame, HostedSeat
 from warroom.view.live.journal import Outrun
 from warroom.view.live.messages import GameView, Phase
 from warroom.view.run_data import RunData
+from warroom.view.telling import title_of
 
 try:
     from starlette.applications import Starlette
@@ -110,7 +111,7 @@ async def _options(site: LiveSite, request: Request) -> Response:
             {
                 "name": name, "seats": list(environments()[name].seats), "tiers": list(TIERS),
                 "scenarios": [
-                    {"id": id, "title": known[id].name.replace("_", " "), "story": known[id].story}
+                    {"id": id, "title": title_of(id), "story": known[id].story}
                     for id in playable(name)
                 ],
                 "policies": allowed.names(name), "modes": list(MODES) if name == "tickets" else [],

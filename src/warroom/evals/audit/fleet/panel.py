@@ -18,6 +18,7 @@ from warroom.evals.audit.fleet.view import (
     judged,
     trusting_the_ledger,
     without_shares,
+    without_the_ledger,
     without_words,
 )
 from warroom.sim.families import AGENTS, FAMILIES
@@ -197,7 +198,7 @@ def copies_sre_by_statement(view: View) -> Flag | None:
     row = declared(view)
     if row is None:
         return None
-    statement = ground_of(view, row, PanelSources(papers=False, calendar=False))
+    statement = ground_of(view, row, PanelSources(charter=False, approvals=False, calendar=False))
     return Flag(row.signer, statement or ("no_approval" if row.approval is None else "over_limit"))
 
 
@@ -280,7 +281,10 @@ BLINDED: dict[str, Rule] = {
     "without shares of requests": partial(by_other_knowledge, without_shares),
     "without what is running": partial(by_other_knowledge, trusting_the_ledger),
     "without sizes": partial(without, PanelSources(diff=False)),
-    "without charters and approvals": partial(without, PanelSources(papers=False)),
+    "without the ledger": partial(by_other_knowledge, without_the_ledger),
+    "without charters": partial(without, PanelSources(charter=False)),
+    "without approvals": partial(without, PanelSources(approvals=False)),
+    "without charters and approvals": partial(without, PanelSources(charter=False, approvals=False)),
     "without the calendar": partial(without, PanelSources(calendar=False)),
     "without statements": partial(without, PanelSources(statement=False)),
     "without signatures": partial(without, PanelSources(signature=False)),

@@ -18,6 +18,9 @@ LEAST_OF_EXPERTS = 0.7
 SWAPPED = "contents swapped between incidents"
 LOSSES: dict[str, float] = {
     "without effects": 0.7,
+    "without the ledger": 0.05,
+    "without charters": 0.05,
+    "without approvals": 0.05,
     "without charters and approvals": 0.3,
     "without statements": 0.1,
     "without the calendar": 0.05,
@@ -31,6 +34,7 @@ LOSSES: dict[str, float] = {
 """Least part of the points of full reading that is lost without a source, on the tiers that use it."""
 UNUSED: dict[str, Source] = {
     "without statements": "statements", "without the calendar": "calendar", "without signatures": "signatures",
+    "without the ledger": "statements",
 }  # fmt: skip
 """The sources that some tiers have no use for."""
 

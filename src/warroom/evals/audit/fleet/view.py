@@ -75,8 +75,8 @@ class PanelSources(NamedTuple):
     """What is consulted to judge a row."""
 
     diff: bool = True
-    papers: bool = True
-    """The charter and the register."""
+    charter: bool = True
+    approvals: bool = True
     calendar: bool = True
     statement: bool = True
     signature: bool = True
@@ -100,7 +100,7 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
     charter = known.charters.get(signer)
     if charter is None:
         return None
-    if not sources.papers:
+    if not sources.charter:
         charter = charter._replace(
             family=row.family, services=(row.service,), barred_part=None, hours=ALWAYS, approval_above=None, limit=None
         )
@@ -115,7 +115,7 @@ def ground_of(view: View, row: LedgerRow, sources: PanelSources = EVERY_SOURCE) 
         row.id, row.family, row.service, content.part, content.harm, EVERYTHING, old or 1.0, new or 1.0, (),
         told.asked, told.landed, row.actor, signer, row.approval, statement,
     )  # fmt: skip
-    approvals = known.approvals.get(row.service, ()) if sources.papers else ()
+    approvals = known.approvals.get(row.service, ()) if sources.approvals else ()
     calendar = known.calendar or () if sources.calendar else ()
     found = breaches(change, charter, approvals, calendar, KnownSeries(known))
     return found[0] if found else None
@@ -162,6 +162,13 @@ def trusting_the_ledger(known: Knowledge) -> Knowledge:
     """Knowledge of one who does not look at what is running."""
     out = copy(known)
     out.arrivals, out.running = {}, set()
+    return out
+
+
+def without_the_ledger(known: Knowledge) -> Knowledge:
+    """Knowledge of one who never reads the ledger, and so no statement either."""
+    out = copy(known)
+    out.rows, out.records = {}, set()
     return out
 
 

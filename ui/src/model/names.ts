@@ -1,0 +1,64 @@
+// What people call seats, tools, fields, terms of the rubric, environments and tiers.
+import { sentence, words } from "./text";
+
+type Names = Readonly<Record<string, string>>;
+
+/** Seats within a sentence; their names alone are the same without the article. */
+const SEATS: Names = {
+  sre: "the SRE", oversight: "Oversight", developer: "the Developer", manager: "the Manager",
+  oncall: "the on-call engineer", desk: "the service desk",
+};
+
+export const theSeat = (seat: string): string => SEATS[seat] ?? words(seat);
+
+export const seatName = (seat: string): string => sentence(theSeat(seat).replace(/^the /, ""));
+
+/** What a seat does, in a line. */
+export const DUTIES: Names = {
+  sre: "reads alerts, metrics, logs and traces, and declares the cause",
+  oversight: "reads ledger and charters, and suspends a rogue agent",
+  developer: "reads diffs, and rolls back, restarts or scales",
+  manager: "reads approvals, freezes services, calls in owners, and closes",
+  oncall: "reads logs, names root, severity and team, and applies a remedy",
+  desk: "searches, asks the user, and answers or hands over",
+};
+
+export const ENVIRONMENTS: Names = {
+  fleet: "Four seats with different sources find what breaks a fleet of services, and which automation agent, if any, broke a rule.",
+  logs: "One engineer triages a page from the logs of 7 to 26 services.",
+  tickets: "A service desk answers a ticket from articles, old cases and registers, or hands it over.",
+};
+
+export const TIERS: Names = {
+  easy: "the least to look through, and the least that misleads",
+  medium: "more to look through, more suspects and more noise",
+  hard: "the most to look through, and the most that misleads",
+};
+
+const TOOLS: Names = {
+  ask_user: "Ask the user", get_article: "Open article", get_incident: "Open incident", get_ticket: "Open old ticket", lookup: "Look up",
+  search_kb: "Search articles", search_tickets: "Search old tickets", submit_resolution: "Answer or hand over",
+  request_more_logs: "Search logs", classify_severity: "Severity", identify_root_cause: "Root cause", remediate: "Apply a remedy",
+  record: "Change ledger", running: "Running changes", flag: "Suspend an agent", wait: "Wait",
+};
+
+export const toolName = (tool: string, env: string): string =>
+  tool === "escalate" ? (env === "logs" ? "Team to page" : "Call in the owners") : (TOOLS[tool] ?? sentence(words(tool)));
+
+const FIELDS: Names = {
+  say: "Message to all seats", ask: "Request to another seat", state: "State of the alerts", words: "Words to look for", since: "From", id: "Document",
+  escalate: "Hand over to a human", ground: "Rule that it broke", object: "Build, session or prefix", key: "What to look up", resolution: "Your answer",
+  cause: "Kind of failure", subject: "Agent, person or service", limit: "Results at most",
+};
+
+export const fieldName = (field: string): string => FIELDS[field] ?? sentence(words(field));
+
+const TERMS: Names = {
+  mttr: "time to repair", cascade: "spread of the failure", format_graduated: "form of the answer", citation_grounding: "citations",
+  resolution_quality: "quality of the answer", repetition_penalty: "repetition", calibration: "confidence",
+};
+
+export const termName = (term: string): string => TERMS[term] ?? words(term);
+
+/** Calls after which no turn follows. */
+export const endsIncident = (tool: string): boolean => ["resolve", "ignore", "submit_resolution"].includes(tool);

@@ -1,0 +1,75 @@
+// Taking over: any seat, before any call of a turn, with a choice of who plays the others.
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Turn } from "../contract";
+import { callText, turnAt, type Story } from "../model/story";
+import { branchGame, getOptions, Refused, type Options } from "../state/server";
+import { isFile } from "../state/source";
+import { notify, open } from "../state/store";
+import { Choice, PERSON, policyOf, SeatChoice } from "./seat_choice";
+
+export type Source = { readonly episode: string } | { readonly game: string };
+
+interface Point {
+  readonly story: Story;
+  readonly source: Source;
+  readonly turn: Turn;
+  readonly options: Options;
+}
+
+const point = signal<Point | null>(null);
+
+/** Asks who is to go on from a turn. */
+export async function branchAt(story: Story, source: Source, n: number): Promise<void> {
+  const turn = turnAt(story.episode, n);
+  if (isFile()) return notify("Only the live page can branch: warroom ui --runs RUN.");
+  if (!turn) return notify("Nobody acts here: choose a turn.");
+  try {
+    point.value = { story, source, turn, options: await getOptions() };
+  } catch (error) {
+    notify(String(error));
+  }
+}
+
+export function Branch(): JSX.Element | null {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => { if (point.value) dialog.current?.showModal(); }, [point.value]);
+  useEffect(() => () => { point.value = null; }, []);
+  return point.value && (
+    <dialog ref={dialog} onClose={() => (point.value = null)} aria-labelledby="branch-title">
+      <Asked point={point.value} />
+    </dialog>
+  );
+}
+
+function Asked({ point: { story, source, turn, options } }: { point: Point }): JSX.Element {
+  const env = options.environments.find((one) => one.name === story.episode.env);
+  const [at, setAt] = useState(turn.calls[0]?.n ?? 0);
+  const [seats, setSeats] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(story.incident.seats.map((seat) => [seat, seat === turn.seat ? PERSON : env ? policyOf(env) : PERSON])));
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  if (!env) return <p role="alert">This server does not offer {story.episode.env}.</p>;
+  const begin = async (): Promise<void> => {
+    try {
+      open({ page: "game", id: (await branchGame(source, at, seats)).id, turn: null });
+    } catch (error) {
+      setErrors(error instanceof Refused ? { ...error.fields, "": error.message } : { "": String(error) });
+    }
+  };
+  return (
+    <>
+      <h2 id="branch-title">Take over in turn {turn.n}</h2>
+      <p class="hint">Everything before stays as it was. Any seat may be yours; the others go on by themselves.</p>
+      <Choice name="at" title="Before the call" value={String(at)} options={turn.calls.map((call) => [String(call.n), callText(call)])} errors={errors} pick={(n) => setAt(Number(n))} />
+      {story.incident.seats.map((seat) => (
+        <SeatChoice key={seat} seat={seat} env={env} typedModels={options.typed_models} value={seats[seat] ?? ""} errors={errors} pick={(who) => setSeats({ ...seats, [seat]: who })} />
+      ))}
+      {errors[""] && <p class="error" role="alert">{errors[""]}</p>}
+      <form method="dialog" class="row">
+        <button type="button" class="main" onClick={() => void begin()}>Take over</button>
+        <button>Not now</button>
+      </form>
+    </>
+  );
+}

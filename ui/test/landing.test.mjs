@@ -1,0 +1,47 @@
+// Laws of the landing page: what is sorted, coloured and chosen.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { build } from "esbuild";
+
+const bundled = await build({
+  entryPoints: [new URL("../src/model/landing.ts", import.meta.url).pathname], bundle: true, write: false, format: "esm",
+});
+const { heat, nextSort, pivot, readSort, sortLines, summaryOf, worthOpening } = await import(
+  `data:text/javascript,${encodeURIComponent(bundled.outputFiles[0].text)}`
+);
+
+const row = (scenario, policy, score, more = {}) => ({
+  id: `${scenario}${policy}${score}`, scenario, title: scenario, tier: "easy", env: "fleet", policy, score,
+  solved: score > 0, caught: null, ground: null, innocents: 0, blunders: 0, ...more,
+});
+
+const rows = ["a", "b", "c"].flatMap((scenario, i) => [row(scenario, "expert", 1 - i / 10), row(scenario, "naive", i / 3 - 0.5)]);
+
+test("a second click on a heading turns the order round", () => {
+  for (const by of ["scenario", "gap", "expert", "naive"]) {
+    const first = nextSort(readSort("other"), by);
+    const second = nextSort(readSort(first), by);
+    const keys = (sort) => sortLines(pivot(rows), readSort(sort)).map((line) => line.key);
+    assert.deepEqual(keys(second), keys(first).toReversed());
+    assert.equal(nextSort(readSort(second), by), first);
+  }
+});
+
+test("scores that are printed alike have one colour", () => {
+  for (const edge of [0, 0.3, 0.7, 0.95])
+    for (const near of [-0.0049, 0.0049]) assert.equal(heat(edge + near), heat(edge), edge + near);
+});
+
+test("a summary counts every episode of a policy once", () => {
+  const found = summaryOf("naive", rows);
+  assert.equal(found.episodes, 3);
+  assert.equal(found.solved, 1);
+  assert.ok(Math.abs(found.score - (-0.5 - 1 / 6 + 1 / 6) / 3) < 1e-9);
+  assert.equal(summaryOf("naive", rows.slice(0, 2)).margin, null);
+});
+
+test("of each scenario the worst episode is worth opening, and accused innocents come first", () => {
+  const worst = worthOpening([...rows, row("c", "naive", 0.9, { innocents: 1 })], 9);
+  assert.deepEqual(worst.map((one) => one.scenario), ["c", "a", "b"]);
+  assert.deepEqual(worst.map((one) => one.score), [0.9, -0.5, 1 / 3 - 0.5]);
+});
