@@ -1,6 +1,6 @@
 // The page: a header, one place at a time, help and notices.
 import { render, type JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ComparePage } from "./pages/compare";
 import { EpisodePage } from "./pages/episode";
 import { GamePage } from "./pages/game";
@@ -16,6 +16,7 @@ import "./styles/app.css";
 
 function Here(): JSX.Element {
   const here = place.value;
+  useLayoutEffect(() => { document.title = "Warroom"; }, [here.page]); // until the page names itself
   switch (here.page) {
     case "runs": return <Landing />;
     case "episode": return <EpisodePage key={here.id} id={here.id} turn={here.turn} />;

@@ -144,7 +144,7 @@ class FleetTeller(Teller[FleetEnv]):
             case "restart" | "scale" | "escalate" | "freeze":
                 replicas = call.arguments.get("replicas")
                 act = Act(call.name, service, None, replicas if isinstance(replicas, int) else 0)
-                return None if self.env.situation.removes(act) else f"{_DID[call.name]} {service}, which mended nothing"
+                return None if self.env.situation.removes(act) else f"{_DID[call.name]} {service}, which fixed nothing"
             case "resolve":
                 return self._close_fault()
             case "wait":
@@ -306,7 +306,7 @@ class FleetTeller(Teller[FleetEnv]):
             return "the cause came back" if self._undone.get(site.hit) else "nobody undid the cause"
         enough = enough_replicas(self.env.incident, site.service)
         short = self.env.incident.site.mechanism == "capacity"
-        return f"nobody mended {site.service}{f', which needed {enough} replicas' if short else ''}"
+        return f"nobody repaired {site.service}{f', which needed {enough} replicas' if short else ''}"
 
 
 def _sample(row: OverviewRow) -> Sample | None:

@@ -72,13 +72,14 @@ const IN_LOG = "last look";
 const See = ({ view }: { view: GameView }): JSX.Element => (
   <div class="see">
     <h2>What you see <small>{view.scene.clock}</small></h2>
-    {view.env === "tickets" ? <Documents nodes={view.scene.nodes.slice(1)} /> : hasGraph(view.scene) && <SceneGraph scene={view.scene} />}
+    {view.env !== "tickets" && hasGraph(view.scene) && <SceneGraph scene={view.scene} />}
     {view.scene.sections.filter((section) => section.title !== IN_LOG).map((section) => (
       <section key={section.title}>
         <h3>{sentence(section.title)}</h3>
         {section.title === "ticket" ? <Prose text={section.lines.join("\n")} /> : <ul class="lines">{section.lines.filter((line) => line.trim()).map((line, i) => <li key={i}>{line}</li>)}</ul>}
       </section>
     ))}
+    {view.env === "tickets" && <Documents nodes={view.scene.nodes.slice(1)} />}
     {view.seat && <Fold title="As it is printed" open={!view.scene.nodes.length}><Printed text={view.seat.text} label="What your seat reads" /></Fold>}
     {Object.entries(view.briefs).map(([seat, text]) => <Fold key={seat} title={`Brief of ${theSeat(seat)}`}><Printed text={text} label={`Brief of ${theSeat(seat)}`} /></Fold>)}
   </div>

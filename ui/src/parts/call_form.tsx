@@ -59,7 +59,7 @@ export function CallForm({ view, form, take }: { view: GameView; form: SeatForm;
         <p><code>{callText({ tool: tool.name, arguments: argumentsOf(tool, values) })}</code></p>
         {values["say"] && <p>You say: {values["say"]}</p>}
         {values["ask"] && <p>You ask: {values["ask"]}</p>}
-        {form.reads_left !== null && form.reads_left > 0 && <p class="hint">You have {count(form.reads_left, "reading")} left in this turn.</p>}
+        {form.reads_left !== null && usable.some((one) => one.kind === "reading") && <p class="hint">You have {count(form.reads_left, "reading")} left in this turn.</p>}
         <div class="row">
           <button type="button" class="main" onClick={() => void send()}>{ends ? "End the incident" : "End the turn"}</button>
           <button type="button" onClick={() => dialog.current?.close()}>Not yet</button>

@@ -133,7 +133,7 @@ function NodeBox({ box, node, marked, pick }: NodeBoxProps): JSX.Element | null 
       <rect width={4} height={box.height - 12} x={5} y={6} rx={2} class="bar" />
       <text x={15} y={19} class="name">{shortened(node.name, 15)}</text>
       <text x={box.width - 8} y={19} text-anchor="end" class="hint">{KINDS[node.kind] ?? ""}</text>
-      <text x={15} y={37} class="vital">{HEALTH[node.health]} {node.first}</text>
+      <text x={15} y={37} class="vital">{HEALTH[node.health]} {shortened(node.first, node.second ? 11 : 17)}</text>
       <text x={box.width - 8} y={37} text-anchor="end" class="hint">{node.second}</text>
       {node.changes > 0 && <Diamond x={box.width - 2} count={node.changes} />}
       {node.badge && <Badge text={node.badge} y={box.height} />}

@@ -41,11 +41,13 @@ def _cause(env: "LogsEnv", story: Story) -> list[str]:
     what = f" ({story.object})" if story.object else ""
     ended = f"{row.remedy} of {names[story.owner]}{what} ends it" if row.remedy else "no remedy ends it"
     others = sum([other.site == story.site or other.owner == story.owner for other in env.incident.casting.stories]) - 1
-    return [
-        f"{row.name}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.",
-        f"{_lines(env, story)}. These lines carry the trace ids of requests that came to harm; those of "
-        f"{others} other problems there do not.",
-    ]
+    told = f"{_lines(env, story)}. These lines carry the trace ids of requests that came to harm"
+    besides = f"; those of the {_problems(others)} there do not." if others else "."
+    return [f"{row.name}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.", told + besides]
+
+
+def _problems(count: int) -> str:
+    return "other problem" if count == 1 else f"{count} other problems"
 
 
 def _lines(env: "LogsEnv", story: Story) -> str:
