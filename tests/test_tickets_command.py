@@ -89,6 +89,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
             ("--kb", kb, "--policies", "expert"),
             "'expert' cannot play tickets/imported: it reads documents by the frames",
         ),
+        (("--kb", kb, "--policies", "nano"), "reads the compact rendering, which cannot show tickets/imported"),
         (("--suite", "imported"), "--kb FOLDER"),
         (("--judge", "tiny"), "MODEL@URL"),
     ):

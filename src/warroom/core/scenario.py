@@ -86,6 +86,8 @@ class EnvSpec:
     """The environment's own policies by name."""
     unsuited_policies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By the name of a scenario: policies of the environment that cannot play it, each with the reason."""
+    unsuited_renderers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the name of a scenario: renderings in which no model can play it, each with the reason."""
     renderers: Mapping[str, RendererFactory] = field(default_factory=lambda: {"plain": PlainRenderer})
     """How its play can be put into words for a model, by name."""
     compact_vocab: Callable[[], Vocab] | None = None

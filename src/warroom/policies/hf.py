@@ -67,8 +67,11 @@ def check_ships(env: str, name: str) -> None:
 
 def check_readable(env: Env, name: str) -> None:
     """Refuse a model whose own rendering cannot show this incident; reads its manifest alone."""
-    renderer = read_manifest(Path(parse_model_name(name).path)).get("renderer")
-    make_renderer = environments()[env.name].renderers.get(str(renderer))
+    renderer, spec = str(read_manifest(Path(parse_model_name(name).path)).get("renderer")), environments()[env.name]
+    reason = spec.unsuited_renderers.get(env.spec.name, {}).get(renderer)
+    if reason is not None:
+        raise ValueError(f"{name!r} reads the {renderer} rendering, which cannot show {env.spec.scenario}: {reason}")
+    make_renderer = spec.renderers.get(renderer)
     if make_renderer is not None:
         for seat in env.SEATS:
             make_renderer(env.brief(seat))

@@ -24,6 +24,12 @@ ENVIRONMENT = EnvSpec(
             "imported ticket; play heuristic or sure in its place"
         }
     },
+    unsuited_renderers={
+        IMPORTED: {
+            "compact": "it tells how generated documents compare with a case, and nothing of the text of imported "
+            "ones; play a language model, heuristic or sure in its place"
+        }
+    },
     renderers={"plain": PlainRenderer, "compact": TicketsCompactRenderer},
     compact_vocab=compact_vocab,
     compact_options={"mode": "single"},
