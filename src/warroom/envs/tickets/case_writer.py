@@ -23,6 +23,7 @@ from warroom.envs.tickets.records import (
 from warroom.envs.tickets.reference import instructions
 from warroom.envs.tickets.scenario import TicketScenario, TicketsTierConfig
 from warroom.envs.tickets.wording.compose import compose_ticket
+from warroom.envs.tickets.wording.grammar import plural
 from warroom.envs.tickets.wording.steps import Utterance
 from warroom.sim.wording.template import Draws
 
@@ -176,6 +177,7 @@ class _CaseWriter:
         out = [Reply(("version", "release", word), f"The {word} is {release(version)}.")]
         if drawn.hidden:
             number = drawn.facts[drawn.hidden]
-            out.append(Reply((drawn.hidden,), f"{drawn.hidden.capitalize()} count: {number}.", needed=True))
+            things = drawn.hidden if number == 1 else plural(drawn.hidden)
+            out.append(Reply((drawn.hidden,), f"It has {number} {things}.", needed=True))
         which = ("which", "tag", "asset", drawn.cell.domain.noun)
         return (*out, Reply(which, f"I mean {asset.tag}.", needed=drawn.is_ambiguous))

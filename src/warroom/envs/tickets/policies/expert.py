@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.content import DocumentContent, Settlement, applies, settle
+from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.policies.naive import SEARCHES, submit
 from warroom.envs.tickets.policies.notes import (
     Entry,
@@ -25,6 +26,7 @@ from warroom.envs.tickets.views import (
     ToolResult,
     UserReply,
 )
+from warroom.envs.tickets.wording.grammar import plural
 from warroom.envs.tickets.wording.layout import DECIDES_TITLE, RESERVED_TITLE, SOURCE_TITLE
 from warroom.envs.tickets.writer import place_of
 
@@ -90,8 +92,11 @@ class Findings:
         words = text.replace(".", " ").replace(":", " ").split()
         if "mean" in words:
             self.tag = words[-1]
-        elif "count" in words:
-            self.replies[words[words.index("count") - 1].lower()] = words[-1]
+        elif "has" in words:
+            number, *named = words[words.index("has") + 1 :]
+            things = " ".join(named)
+            counts = [name for domain in domains().values() for name in domain.counts]
+            self.replies |= {name: number for name in counts if things in (name, plural(name))}
 
     def assets(self) -> list[Entry]:
         """The assets that the ticket may be about."""
