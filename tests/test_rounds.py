@@ -58,15 +58,14 @@ def test_dagger_shows_most_what_it_gets_wrong_most() -> None:
     assert 0 < flawless < once < thrice
 
 
-def test_dagger_shows_those_who_acquit_as_often_as_those_who_accuse_and_more_towards_the_end() -> None:
+def test_dagger_shows_those_who_acquit_as_often_as_those_who_accuse() -> None:
     model, tokenizer, _ = load_base(config := resolve_config({"model": "nano-start", "method": "dagger"}))
     learner = make_learner(config, model, tokenizer)
     assert isinstance(learner, Dagger)
     words = [tokenizer.convert_tokens_to_ids(word) for word in ("flag", "innocent", "wait")]
     learner._keep([TaughtConversation("oversight", [word], [1.0], messages=1, slips=0) for word in words])
-    accuses, acquits, neither = learner._shown_with(0.0)
+    accuses, acquits, neither = learner._chances
     assert accuses == acquits > neither
-    assert len(set(learner._shown_with(1.0))) == 1
 
 
 @pytest.mark.slow

@@ -97,16 +97,15 @@ class Dagger:
         self._taught_rare = [*self._taught_rare, *map(self._is_rare, taught)][-KEPT:]
 
     def _step(self, share: float) -> float:
-        shown = self._rng.choices(self._kept, self._shown_with(share), k=self.conversations)
+        rare = RARE_WEIGHT + (1 - RARE_WEIGHT) * share
+        chances = [
+            chance * (rare if is_rare else 1.0)
+            for chance, is_rare in zip(self._chances, self._taught_rare, strict=True)
+        ]
+        shown = self._rng.choices(self._kept, chances, k=self.conversations)
         loss = rows_loss(self._weights, [self._with_new_symbols(one) for one in shown])
         self._optimizers.update(rates_of(self.learning_rate), 0.0 if self.frozen else share)
         return loss
-
-    def _shown_with(self, share: float) -> list[float]:
-        """How likely each kept conversation is shown at a share of the rates, which falls from 1 to 0 in a run."""
-        rare = RARE_WEIGHT + (1 - RARE_WEIGHT) * share
-        pairs = zip(self._chances, self._taught_rare, strict=True)
-        return [chance * rare if is_rare else chance for chance, is_rare in pairs]
 
     def _is_rare(self, shown: TaughtConversation) -> bool:
         return any(
