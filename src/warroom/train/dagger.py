@@ -22,8 +22,7 @@ from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_lo
 KEPT = 4000
 """Conversations that are kept to be shown again."""
 RARE_WEIGHT = 3.0
-"""How much likelier a conversation that is taught a rare word is shown than another at the end of a run; at its
-beginning, where the common words are still to be learnt, it is as likely."""
+"""How much likelier a conversation that is taught a rare word is shown than another."""
 FLAWLESS = 0.5
 """How often one without a slip is shown, where each slip counts as 1."""
 
@@ -56,8 +55,7 @@ class Dagger:
         self._optimizers = ScheduledOptimizers(self._weights)
         self._kept: list[TaughtConversation] = []
         self._chances: list[float] = []
-        """How likely each is shown, rare words apart."""
-        self._taught_rare: list[bool] = []
+        """How likely each is shown."""
         self._rare = frozenset(word_ids(self.model.tokenizer, self.rare))
 
     def round(self, tier: str, share: float) -> Row:
@@ -69,7 +67,7 @@ class Dagger:
         taught = [c for incident in played for c in incident.conversations]
         self._keep(taught)
         self._weights.train()
-        losses = [self._step(share) for _ in range(self.steps)]
+        losses = [self._step(0.0 if self.frozen else share) for _ in range(self.steps)]
         self.agreed.append(1 - sum(c.slips for c in taught) / sum(c.messages for c in taught))
         scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
         return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
@@ -93,18 +91,13 @@ class Dagger:
     def _keep(self, taught: Sequence[TaughtConversation]) -> None:
         """Keep these too: what has most to teach is shown most."""
         self._kept = [*self._kept, *taught][-KEPT:]
-        self._chances = [*self._chances, *[FLAWLESS + one.slips for one in taught]][-KEPT:]
-        self._taught_rare = [*self._taught_rare, *map(self._is_rare, taught)][-KEPT:]
+        chances = [(FLAWLESS + one.slips) * (RARE_WEIGHT if self._is_rare(one) else 1.0) for one in taught]
+        self._chances = [*self._chances, *chances][-KEPT:]
 
     def _step(self, share: float) -> float:
-        rare = RARE_WEIGHT + (1 - RARE_WEIGHT) * share
-        chances = [
-            chance * (rare if is_rare else 1.0)
-            for chance, is_rare in zip(self._chances, self._taught_rare, strict=True)
-        ]
-        shown = self._rng.choices(self._kept, chances, k=self.conversations)
+        shown = self._rng.choices(self._kept, self._chances, k=self.conversations)
         loss = rows_loss(self._weights, [self._with_new_symbols(one) for one in shown])
-        self._optimizers.update(rates_of(self.learning_rate), 0.0 if self.frozen else share)
+        self._optimizers.update(rates_of(self.learning_rate), share)
         return loss
 
     def _is_rare(self, shown: TaughtConversation) -> bool:

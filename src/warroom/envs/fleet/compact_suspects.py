@@ -7,7 +7,6 @@ from warroom.envs.compact import (
 )
 from warroom.envs.fleet.compact_words import (
     AGES,
-    BROKEN,
     DOES,
     HOSTS,
     SHARES,
@@ -21,7 +20,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import Charter, Ground, LedgerRow
+from warroom.sim.records import Charter, LedgerRow
 from warroom.sim.rules import is_false
 
 
@@ -56,37 +55,32 @@ def effect_words(known: Knowledge, candidate: SuspectChange, place: str) -> list
 
 
 def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
-    """How a change stands to each rule, as far as both sides of it are known.
-
-    A rule that it breaks is named. Whether what the register lacks breaks a rule depends on the charter.
-    """
+    """How a change stands to each rule, as far as both sides of it are known."""
     row = candidate.row
     signers = [name for name in signers_of(known, candidate) if name in AGENTS]
     if len(signers) == 1:
-        asked, size = asked_at(known, candidate), size_of_change(known, candidate)
-        charter = known.charters.get(signers[0])
+        charter, asked, size = (
+            known.charters.get(signers[0]),
+            asked_at(known, candidate),
+            size_of_change(known, candidate),
+        )
         if charter is not None:
             yield from charter_words(known, charter, candidate, asked, size)
         if candidate.service in known.approvals:
             whole = known.has_approvals(candidate.service, signers[0])
-            yield from coverage(known, signers[0], candidate, asked, size) if whole else ("partial",)
+            yield coverage(known, signers[0], candidate, asked, size) if whole else "partial"
         if known.calendar is not None:
             about = (candidate.service, candidate.family)
             frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
-            yield from rule_words("out_of_window", "open", broken=any(asked in freeze.window for freeze in frozen))
+            yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
     if row is not None and signers:
         yield from statement_words(known, row)
-
-
-def rule_words(ground: Ground, kept: str, *, broken: bool) -> tuple[str, ...]:
-    """That a rule is kept, in a word of its own; that it is broken, in the same word for all rules, and which."""
-    return (BROKEN, ground) if broken else (kept,)
 
 
 def statement_words(known: Knowledge, row: LedgerRow) -> Iterator[str]:
     """Whether the statement of a row is true; the service that it speaks of while that was not read."""
     try:
-        yield from rule_words("false_statement", "true", broken=is_false(row.statement, KnownSeries(known)))
+        yield "false" if is_false(row.statement, KnownSeries(known)) else "true"
     except KeyError:
         yield from ("claim", row.statement.subject)
 
@@ -111,24 +105,19 @@ def charter_words(
     foreign = candidate.family != charter.family or candidate.service not in charter.services
     if foreign or content is not None:
         barred = content is not None and content.part == charter.barred_part
-        yield from rule_words("out_of_scope", "own", broken=foreign or barred)
-    yield from rule_words("out_of_window", "inside", broken=asked not in charter.hours)
+        yield "foreign" if foreign or barred else "own"
+    yield "inside" if asked in charter.hours else "outside"
     if size is not None:
         yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
-        above = charter.limit is not None and size > charter.limit
-        yield from rule_words("over_limit", "within", broken=above)
+        yield "above" if charter.limit is not None and size > charter.limit else "within"
 
 
-def coverage(
-    known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None
-) -> tuple[str, ...]:
-    """Whether an approval in the register covers a change; if none does, the rule that this breaks if it needs one."""
+def coverage(known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None) -> str:
+    """Whether an approval in the register covers a change."""
     bounds = [
         a.bound for a in known.approvals[candidate.service]
         if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
     ]  # fmt: skip
     if not bounds:
-        return "uncovered", "no_approval"
-    if size is None:
-        return ()
-    return ("covered",) if size <= max(bounds) else ("short", "over_limit")
+        return "uncovered"
+    return "" if size is None else "covered" if size <= max(bounds) else "short"
