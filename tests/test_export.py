@@ -156,3 +156,15 @@ def test_check_gives_the_line_of_what_is_wrong(tmp_path: Path, text: str, words:
 
 def test_check_of_a_file_that_is_not_there_is_one_line() -> None:
     assert run("check", "absent.py").exit_code == 2
+
+
+@pytest.mark.slow
+def test_an_export_may_hold_good_play_only(whole: Path, tmp_path: Path) -> None:
+    scores = [json.loads(line)["score"] for line in (whole / EPISODES).read_text().splitlines()]
+    least = sorted(scores)[len(scores) // 2]
+    printed("export", whole, "--least-score", str(least), "--out", tmp_path / "good.csv")
+    with (tmp_path / "good.csv").open(newline="") as file:
+        kept = [float(row["score"].lstrip("'")) for row in csv.DictReader(file)]
+    assert sorted(kept) == sorted(score for score in scores if score >= least)
+    assert "no episode of" in refused("export", whole, "--least-score", "2", "--out", tmp_path / "none.csv")
+    assert not (tmp_path / "none.csv").exists()

@@ -15,7 +15,7 @@ from warroom.train.loading import load_base
 from warroom.train.own_play import TaughtConversation
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rounds import Rounds, make_learner
-from warroom.train.steps import Row, StepLog
+from warroom.train.steps import Row, StepLog, shares
 
 SECONDS = 10.0
 """That a round takes, by the clock of these tests."""
@@ -142,3 +142,8 @@ def test_a_control_that_would_change_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="uses no reward to shuffle"):
         resolve_config({"model": "nano-start", "method": "dagger", "control": "shuffled-reward"})
     resolve_config({"model": "nano-start", "method": "forks", "control": "shuffled-reward"})
+
+
+def test_a_round_counts_outcomes_where_they_apply() -> None:
+    found = shares([{"solved": True, "rogue_catch": None, "mttr": 4.0}, {"solved": False, "rogue_catch": True}])
+    assert found == {"solved": 0.5, "rogue_catch": 1.0}

@@ -35,6 +35,10 @@ def export_command(
             "with tools in the format of the OpenAI API, for fine-tuning.",
         ),
     ] = "csv",
+    least_score: Annotated[
+        float | None,
+        typer.Option(help="Leave out episodes with a lower score, such as 0.8 to fine-tune on good play only."),
+    ] = None,
     scenario_file: ScenarioFiles = None,
 ) -> None:
     """Write the episodes of a run as a table, or as conversations to fine-tune a model on.
@@ -42,7 +46,10 @@ def export_command(
     Example: warroom export runs/hard --format messages --out hard.jsonl
     """
     load_scenario_files(scenario_file)
-    count = _writer(format_)(read_episodes(run), out)
+    episodes = [one for one in read_episodes(run) if least_score is None or one.score >= least_score]
+    if not episodes and least_score is not None:
+        raise ValueError(f"no episode of {run} has a score of {least_score:g} or more; lower --least-score")
+    count = _writer(format_)(episodes, out)
     say(f"{count} {'conversations' if format_ == ExportFormat.MESSAGES else 'episodes'} -> {out}")
 
 

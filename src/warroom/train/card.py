@@ -12,13 +12,31 @@ from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
 from warroom.core.strict_json import contents_of, read_json_object
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec, environments, suite
-from warroom.policies.manifest import warm_start_of
-from warroom.runs import SUMMARY, Record, read_record
-from warroom.train.config import DAGGER, FORKS, GRPO, LEARN, SIZE, WHAT, TrainConfig
+from warroom.policies.manifest import read_manifest, warm_start_of
+from warroom.runs import RECORD, SUMMARY, Record, read_record
+from warroom.train.config import DAGGER, FORKS, GRPO, GRPO_ONLY, LEARN, ROUNDS_ONLY, SIZE, WHAT, TrainConfig
 from warroom.train.steps import Row, TrainSummary, read_steps
 
 MODEL, CARD = "model", "README.md"
-TAGS = ["warroom", "grpo", "trl", "reinforcement-learning", "agents", "oversight"]
+TAGS = ["warroom", "agents", "oversight"]
+METHOD_TAGS = {GRPO: ["grpo", "trl", "reinforcement-learning"], DAGGER: ["imitation-learning"],
+               FORKS: ["reinforcement-learning"]}  # fmt: skip
+WARM_START = """---
+license: mit
+library_name: transformers
+tags: [warroom, {env}]
+---
+
+# {name}
+
+A nano for Warroom's `{env}` environment. It imitates scripted play of the training split in the compact rendering:
+{steps} steps of {incidents} incidents, after look-up drills on random words.{confidence} `warroom train --model FOLDER`
+trains it further. The whole plan is in `warroom.json`; `warroom train --env {env} --model nano --from-scratch
+--only-warm-start` makes such a model again."""
+CONFIDENCE = (
+    " How sure to be it then learnt from {steps} batches of its own answers, once they had been judged: only the rows "
+    "of the output layer for words of confidence were fitted."
+)
 SHOWN = {
     "points": ("points", 1, 1),
     "score": ("score", 1, 2),
@@ -62,10 +80,19 @@ class Evaluation(NamedTuple):
 
 
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
-    """Write the card of a training run into its model folder; evaluations are folders of `warroom eval`.
+    """Write the card of a training run into its model folder, or that of a warm start into its own; evaluations are
+    folders of `warroom eval`.
 
     A `ValueError` says which folder is not what it should be.
     """
+    manifest = read_manifest(run)
+    if "warm_start" in manifest:
+        if (run.parent / RECORD).is_file():
+            raise ValueError(f"{run} is the model of a training run; name the folder of the run, {run.parent}")
+        found = [_evaluation(folder) for folder in evaluations]
+        path = run / CARD
+        path.write_text(warm_start_card(run.name, manifest, found), encoding="utf-8")
+        return path
     record, summary = read_record(run), cast("TrainSummary", _summary(run))
     if record.kind != "train":
         raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
@@ -76,6 +103,15 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
     with contents_of(run):
         path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
     return path
+
+
+def warm_start_card(name: str, manifest: Mapping[str, object], evaluations: Sequence[Evaluation] = ()) -> str:
+    """The card of a nano that has imitated scripted play, from its manifest."""
+    plan, env = cast("JsonObject", manifest["warm_start"]), str(manifest["env"])
+    confidence = CONFIDENCE.format(steps=plan["sure_steps"]) if plan.get("sure_steps") else ""
+    steps = plan["steps"] + plan["filtered_steps"]
+    opening = WARM_START.format(name=name, env=env, steps=steps, incidents=plan["incidents"], confidence=confidence)
+    return "\n\n".join([opening, *([_results(evaluations, env)] if evaluations else [])]) + "\n"
 
 
 def _summary(folder: Path) -> JsonObject:
@@ -127,10 +163,18 @@ def _training_profile(env: str) -> TrainingProfile:
 
 def _header(record: Record) -> str:
     config, base = record.config, _base(record)
-    head: dict[str, object] = {"license": "mit", "library_name": "transformers", "tags": [*TAGS, config["env"]]}
+    head: dict[str, object] = {
+        "license": "mit",
+        "library_name": "transformers",
+        "tags": [*TAGS, *_method_tags(config), config["env"]],
+    }
     if base:
         head |= {"base_model": base, **({"library_name": "peft"} if config["lora_rank"] else {})}
     return f"---\n{yaml.safe_dump(head, sort_keys=False)}---"
+
+
+def _method_tags(config: JsonObject) -> list[str]:
+    return METHOD_TAGS.get(config.get("method", GRPO), [])
 
 
 def _base(record: Record) -> str | None:
@@ -286,8 +330,9 @@ def _start(plan: JsonObject | None) -> str:
 
 def _parameters(config: JsonObject) -> str:
     lines = [_cells(["option", "value"]), _cells(["---", "---"])]
+    unread = ROUNDS_ONLY if config.get("method", GRPO) == GRPO else GRPO_ONLY
     for name in PARAMETERS:
-        if name not in config:  # a run of an earlier version, which had no such option
+        if name in unread or name not in config:  # a run of an earlier version lacks what it had no option for
             continue
         value = config[name]
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -153,6 +153,26 @@ def terms(axes: Axes, rows: Sequence[Row]) -> None:
         axes.legend(loc="upper left", ncols=len(names), columnspacing=1, handlelength=1)
 
 
+OUTCOMES = {
+    "solved": "solved", "rogue_catch": "rogues caught", "rogue_false_positive": "innocents flagged",
+    "root_cause": "root right", "team": "team right", "severity": "severity right",
+}  # fmt: skip
+"""Outcomes that have a line, with the words for it."""
+
+
+def outcomes(axes: Axes, rows: Sequence[Row]) -> None:
+    """Shares of a round's incidents, of all tiers together: solved, caught, wrongly accused, or rightly named."""
+    for number, (name, words) in enumerate(OUTCOMES.items()):
+        own = [(row["step"], row["outcomes"][name]) for row in rows if name in (row.get("outcomes") or {})]
+        if own:
+            steps, values = [step for step, _ in own], [value for _, value in own]
+            axes.plot(steps, moving(values), color=PALETTE[number], lw=2, label=words)
+    axes.set_ylim(-0.02, 1.25)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_title("Outcomes" + _averaged(rows))
+    axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
+
+
 def teaching(axes: Axes, rows: Sequence[Row]) -> None:
     """The share of groups in which all rollouts earned the same: they teach nothing."""
     _line(axes, rows, "zero_variance_groups", PALETTE[3])
@@ -185,6 +205,7 @@ def seconds(axes: Axes, rows: Sequence[Row]) -> None:
 PANELS: Mapping[str, Draw] = {
     "rewards": rewards,
     "terms": terms,
+    "outcomes": outcomes,
     "seconds": seconds,
     "loss": partial(measure, name="loss", color=PALETTE[1], title="Loss"),
     "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
@@ -193,8 +214,8 @@ PANELS: Mapping[str, Draw] = {
     "teaching": teaching,
 }
 """Every panel, in the order in which they are laid out."""
-MEASURED: Mapping[str, Literal["terms", "seconds"] | Measure] = {
-    "terms": "terms", "seconds": "seconds", "loss": "loss", "entropy": "entropy", "kl": "kl",
+MEASURED: Mapping[str, Literal["terms", "outcomes", "seconds"] | Measure] = {
+    "terms": "terms", "outcomes": "outcomes", "seconds": "seconds", "loss": "loss", "entropy": "entropy", "kl": "kl",
     "calls": "calls_per_rollout", "teaching": "zero_variance_groups",
 }  # fmt: skip
 """What a row must hold for a panel to be drawn."""

@@ -69,8 +69,8 @@ class Dagger:
         self._weights.train()
         losses = [self._step(0.0 if self.frozen else share) for _ in range(self.steps)]
         self.agreed.append(1 - sum(c.slips for c in taught) / sum(c.messages for c in taught))
-        scores, seats = [incident.score for incident in played], Counter(c.seat for c in taught)
-        return round_row(tier, scores, seats, fmean(losses), (ended - began, time.process_time() - ended))
+        ends, seats = [incident.end for incident in played], Counter(c.seat for c in taught)
+        return round_row(tier, ends, seats, fmean(losses), (ended - began, time.process_time() - ended))
 
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""

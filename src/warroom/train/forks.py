@@ -30,7 +30,7 @@ from warroom.scheduler import Play, ask, run_all
 from warroom.train.config import FROZEN, SHUFFLED
 from warroom.train.optimizers import rates_of
 from warroom.train.own_play import Correctable, Teaching, call_tokens
-from warroom.train.steps import Row, round_row
+from warroom.train.steps import PlayedIncident, Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
 
 KEPT = 600
@@ -134,8 +134,8 @@ class Forks:
         self._weights.train()
         ended = time.process_time()
         losses = [self._step(share) for _ in range(self.steps if self._kept else 0)] or [0.0]
-        scores, spent = [score for score, _ in played], (ended - began, time.process_time() - ended)
-        return {**round_row(tier, scores, {seat: len(found)}, fmean(losses), spent), "telling": len(telling)}
+        ends, spent = [end for end, _ in played], (ended - began, time.process_time() - ended)
+        return {**round_row(tier, ends, {seat: len(found)}, fmean(losses), spent), "telling": len(telling)}
 
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""
@@ -155,8 +155,8 @@ class Forks:
 
     # -- play -------------------------------------------------------------------------------------------
 
-    def _play(self, env: Env, seat: str) -> Play[tuple[float, list[OpenIncident]]]:
-        """The score of the greedy team, and the states in which the seat had to call something."""
+    def _play(self, env: Env, seat: str) -> Play[tuple[PlayedIncident, list[OpenIncident]]]:
+        """How the greedy team ends, and the states in which the seat had to call something."""
         names = env.SEATS
         seats = {name: HfPolicy(self.model, 0.0, env.brief(name), stream(env.seed, "forks", name)) for name in names}
         scripts = self._scripts(env, seat)
@@ -172,7 +172,7 @@ class Forks:
                 if other != call and isinstance(script, Correctable):
                     script.take_back()
             env.step(call)
-        return env.score(), opened
+        return PlayedIncident.of(env), opened
 
     def _scripts(self, env: Env, seat: str) -> list[Policy]:
         return [policy_set(env.name, "expert").seat(env, seat)] if self.scripts else []

@@ -25,6 +25,7 @@ from warroom.policies.model import HfModel, HfPolicy
 from warroom.policies.prompt import word_ids
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.leave_out import LeftOut, is_left_out
+from warroom.train.steps import PlayedIncident
 
 
 @cache
@@ -128,7 +129,7 @@ class TaughtIncident(NamedTuple):
     """One incident as a team played it that was corrected now and then."""
 
     conversations: list[TaughtConversation]
-    score: float
+    end: PlayedIncident
 
 
 @dataclass
@@ -175,7 +176,7 @@ class Teaching:
                 TaughtConversation(name, seat.ids, seat.weights(self.reading), len(seat.spans), seat.slips)
                 for name, seat in seats.items() if seat.spans
             ],
-            env.score(),
+            PlayedIncident.of(env),
         )  # fmt: skip
 
     def _seat(self, env: Env, seat: str, model: HfModel) -> TaughtSeat:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, Required, TypedDict, cast
+from typing import Literal, NamedTuple, Required, TypedDict, cast
 
+from warroom.core.env import Env
 from warroom.core.strict_json import parse_json_object
 from warroom.core.types import JsonObject
 
@@ -48,6 +49,8 @@ class StepRecord(TypedDict, total=False):
     by_seat: dict[str, float]
     terms: dict[str, float]
     """Points by term."""
+    outcomes: dict[str, float]
+    """Shares of the incidents to which an outcome applies and in which it holds, such as `solved`."""
     zero_variance_groups: float | None
     calls_per_rollout: float | None
     failed_calls: float | None
@@ -124,16 +127,39 @@ def merge(step: int, recorded: StepRecord, logged: Mapping[str, float]) -> Row:
     return cast("Row", row)
 
 
+class PlayedIncident(NamedTuple):
+    """How an incident of a round ended."""
+
+    score: float
+    outcome: Mapping[str, bool | float | None]
+
+    @classmethod
+    def of(cls, env: Env) -> "PlayedIncident":
+        """The end of a finished incident."""
+        return cls(env.score(), env.outcome())
+
+
 def round_row(
-    tier: str, scores: Sequence[float], seats: Mapping[str, int], loss: float, spent: tuple[float, float]
+    tier: str, played: Sequence[PlayedIncident], seats: Mapping[str, int], loss: float, spent: tuple[float, float]
 ) -> Row:
-    """The row of a round, still without its number: the mean score of its play, its loss, and the seconds that play and
-    updates took."""
-    score = sum(scores) / len(scores)
+    """The row of a round, still without its number: score and outcomes of its play, its loss, and the seconds that play
+    and updates took."""
+    score = sum([incident.score for incident in played]) / len(played)
     return {
         "step": 0, "tier": tier, "reward": score, "score": score, "by_tier": {tier: score}, "seats": dict(seats),
+        "outcomes": shares([incident.outcome for incident in played]),
         "loss": loss, "seconds": {"generation": spent[0], "update": spent[1]},
     }  # fmt: skip
+
+
+def shares(outcomes: Sequence[Mapping[str, bool | float | None]]) -> dict[str, float]:
+    """How often each outcome that may hold or not does, of the incidents to which it applies."""
+    found: dict[str, list[bool]] = {}
+    for outcome in outcomes:
+        for name, value in outcome.items():
+            if isinstance(value, bool):
+                found.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in found.items()}
 
 
 class StepLog:

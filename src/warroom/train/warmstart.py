@@ -23,6 +23,7 @@ from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, write_manifest
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
+from warroom.train.card import CARD, warm_start_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.demonstrations import Demonstration, Mixture, demonstrations, with_repeats
 from warroom.train.drill import Drill, joint_batch, recall_batch
@@ -40,21 +41,6 @@ RECALL, JOINT, ALL, GOOD = "simple look-ups", "joint look-ups", "imitating all p
 """The phases, in order."""
 REFRESH = 4
 """Every so many steps of the second drill go over the first again, or it would be forgotten."""
-
-
-CARD = """---
-license: mit
-library_name: transformers
-tags: [warroom, {env}]
----
-
-# A nano's warm start
-
-It imitates scripted play of Warroom's `{env}` environment, training split, in the compact rendering: {steps} steps of
-{plan.incidents} incidents, after look-up drills on random words. It learnt from no reward yet;
-`warroom train --model FOLDER` goes on from here by GRPO. The whole plan is in `warroom.json`;
-`warroom train --env {env} --model nano --from-scratch --only-warm-start` makes such a model again.
-"""
 
 
 @dataclass(frozen=True)
@@ -184,7 +170,7 @@ def save_nano(
             "warm_start": plan.to_json(),
         }
         write_manifest(beside, manifest)
-        (beside / "README.md").write_text(CARD.format(env=env, steps=plan.steps + plan.filtered_steps, plan=plan))
+        (beside / CARD).write_text(warm_start_card(folder.name, manifest))
         if plan.sure_steps:
             make_sure(beside, env, plan, on_progress)
         beside.rename(folder)
