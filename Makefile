@@ -23,7 +23,7 @@ DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 demo: .venv/train  ## train an under-trained nano by DAgger, evaluate it beside scripts on unseen incidents, open what came out
 	$(BIN)/warroom train --model nano-start --method dagger --minutes $(DEMO_MINUTES) --rehearse 0 --out $(DEMO)
-	$(BIN)/warroom eval --policies heuristic,nano-start,hf:$(DEMO)/model,expert --out $(DEMO)-eval --open
+	$(BIN)/warroom eval --policies heuristic,nano-start,hf:$(DEMO)/model,expert --baseline nano-start --out $(DEMO)-eval --open
 	@[ -n "$$CI" ] || $(BIN)/python -m webbrowser -t "file://$(CURDIR)/$(DEMO)/learning_curve.png"
 
 nano: .venv/train  ## make the nano's shipped weights again, from nothing: imitation, then DAgger

@@ -24,3 +24,4 @@ if [ -z "${ONLY_FLEET:-}" ]; then
   recipes/train_nano_tickets.sh "$out-tickets" "$seed"
   recipes/train_nano_logs.sh "$out-logs" "$seed"
 fi
+echo "seconds: $SECONDS in all"

@@ -80,6 +80,11 @@ def test_whatever_the_image_copies_is_sent_to_its_builder() -> None:
             assert source in sent and (ROOT / source).exists()
 
 
+def test_the_image_is_built_with_all_that_the_page_is_bundled_from() -> None:
+    copied = {word for name, rest in instructions() if name == "COPY" for word in rest.split()}
+    assert {"setup.py", "ui", "src", "pyproject.toml"} <= copied
+
+
 def test_every_command_of_the_files_has_the_options_that_it_is_given() -> None:
     for name, *words in commands():
         shown = printed(name, "--help")
