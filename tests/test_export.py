@@ -168,3 +168,10 @@ def test_an_export_may_hold_good_play_only(whole: Path, tmp_path: Path) -> None:
     assert sorted(kept) == sorted(score for score in scores if score >= least)
     assert "no episode of" in refused("export", whole, "--least-score", "2", "--out", tmp_path / "none.csv")
     assert not (tmp_path / "none.csv").exists()
+
+
+def test_where_an_export_cannot_be_written_it_says_so(whole: Path, tmp_path: Path) -> None:
+    printed("export", whole, "--out", tmp_path / "new" / "folder" / "rows.csv")
+    assert (tmp_path / "new" / "folder" / "rows.csv").is_file()
+    for format_ in ("csv", "parquet", "messages"):
+        assert "choose another --out" in refused("export", whole, "--format", format_, "--out", tmp_path), format_

@@ -49,7 +49,12 @@ def export_command(
     episodes = [one for one in read_episodes(run) if least_score is None or one.score >= least_score]
     if not episodes and least_score is not None:
         raise ValueError(f"no episode of {run} has a score of {least_score:g} or more; lower --least-score")
-    count = _writer(format_)(episodes, out)
+    write = _writer(format_)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        count = write(episodes, out)
+    except OSError as error:
+        raise ValueError(f"cannot write {out}: {error.strerror or error}; choose another --out") from error
     say(f"{count} {'conversations' if format_ == ExportFormat.MESSAGES else 'episodes'} -> {out}")
 
 

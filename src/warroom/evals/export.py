@@ -119,5 +119,5 @@ def _cell(value: object) -> object:
 def write_messages(episodes: Iterable[Episode], path: Path) -> int:
     """Write a line of JSON per seat and episode; returns how many."""
     lines = [json.dumps(line, allow_nan=False) for episode in episodes for line in conversations(episode)]
-    write_text(path, "".join(f"{line}\n" for line in lines))
+    write_text(path, "".join(f"{line}\n" for line in lines), "choose another --out")
     return len(lines)

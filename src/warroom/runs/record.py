@@ -79,9 +79,16 @@ class Record:
     def from_json(cls, text: str | bytes) -> "Record":
         """Read `run.json`; a `ValueError` says that it is cut, foreign or of another version."""
         try:
-            return _parse(parse_json_object(text))
+            data = parse_json_object(text)
+            is_current = data.get("format") == FORMAT
+            if is_current or "kind" not in data:
+                return _parse(data)
         except ValueError as error:
             raise ValueError(f"it is cut or not a run record: {error}") from error
+        raise ValueError(
+            f"it has layout version {quote_input(data.get('format'))} of another version of Warroom; this one reads "
+            f"version {FORMAT}; make the run again"
+        )
 
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -97,11 +104,6 @@ _VALUES: dict[str, tuple[type, ...]] = {
 
 
 def _parse(data: JsonObject) -> Record:
-    if data.get("format", FORMAT) != FORMAT:
-        raise ValueError(
-            f"layout version {quote_input(data['format'])}, written by another version of Warroom, and this one reads "
-            f"version {FORMAT}; make the run again"
-        )
     check_types(data, TYPES)
     for name, allowed in _VALUES.items():
         check_values(name, data.get(name), allowed)
