@@ -172,3 +172,10 @@ def test_messages_are_what_a_model_at_the_seat_sees(results: Results) -> None:
     for message in told["messages"]:
         for call in message.get("tool_calls", ()):
             assert isinstance(json.loads(call["function"]["arguments"]), dict) and call["id"]
+
+
+def test_an_evaluation_of_no_incident_and_a_model_of_other_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="seeds must be 1 to 1,000,000, got 0"):
+        evaluate(["noop"], seeds=0)
+    with pytest.raises(ValueError, match="knows the words of logs only"):
+        evaluate(["nano-logs"], env="fleet", tiers=["easy"], seeds=1)

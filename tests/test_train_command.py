@@ -356,21 +356,24 @@ def test_a_reward_that_gives_no_number_is_refused_before_the_run(
 # -- jobs -----------------------------------------------------------------------------------------------
 
 
+SOURCE = ("--source", "warroom[train] @ git+https://example.org/warroom")
+
+
 def test_jobs_print_a_command_for_each_configuration() -> None:
     axes = ["--models", "a/b-1B,a/c-3B", "--rogue-multipliers", "1.0,2.0:1.0", "--seeds", "0,1"]
     curricula = ["--curricula", "easy:9,hard:9;hard:9,easy:9"]
-    done = run("jobs", "--hub-user", "me", *axes, *curricula, "--json", "--", "--lora-rank", "32")
+    done = run("jobs", "--hub-user", "me", *SOURCE, *axes, *curricula, "--json", "--", "--lora-rank", "32")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert len(found) == 16 == len({job["repository"] for job in found})
     inner = found[-1]["command"][-1]
-    assert shlex.split(inner)[:4] == ["pip", "install", "--quiet", "warroom[train]"]
+    assert shlex.split(inner)[:4] == ["pip", "install", "--quiet", SOURCE[1]]
     assert "--model a/c-3B --curriculum hard:9,easy:9 --rogue-multiplier 2.0:1.0 --seed 1 --lora-rank 32" in inner
     assert f"--push-to-hub {found[-1]['repository']}" in inner
 
 
 def test_a_shell_reads_the_script_of_jobs_as_it_was_meant() -> None:
-    arguments = ["jobs", "--hub-user", "me", "--models", "it's/odd", "--flavor", "l4x4"]
+    arguments = ["jobs", "--hub-user", "me", *SOURCE, "--models", "it's/odd", "--flavor", "l4x4"]
     script = run(*arguments, "--shell").stdout
     said = subprocess.run(
         ["bash", "-c", 'hf() { printf "%s\\n" "$@"; }\n' + script], capture_output=True, text=True, check=True
@@ -392,7 +395,11 @@ def test_a_shell_reads_the_script_of_jobs_as_it_was_meant() -> None:
     ],
 )
 def test_a_job_that_would_fail_is_refused_before_a_machine_is_rented(arguments: list[str], words: str) -> None:
-    assert words in refused("jobs", "--hub-user", "me", *arguments)
+    assert words in refused("jobs", "--hub-user", "me", *SOURCE, *arguments)
+
+
+def test_jobs_install_nothing_that_was_not_named() -> None:
+    assert "there is no PyPI release yet" in refused("jobs", "--hub-user", "me")
 
 
 @pytest.mark.parametrize("command", ["train", "card", "jobs"])

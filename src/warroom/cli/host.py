@@ -80,6 +80,7 @@ def host_command(
     assert config.team is not None
     rules = SharedRules(patience, replace(config.team, name=absent), debrief)
     incident = SharedIncident(config.open(tier, seed), rules, say)
+    serve = heavy.shared_server.serve  # first: it says which libraries are missing
     with ExitStack() as stack:
         listening = stack.enter_context(listen(access.host, port))
         writer = stack.enter_context(writer_of(out, record_of(config, "host"), resume))
@@ -89,7 +90,7 @@ def host_command(
             if writer is not None:
                 writer.write(incident.chat.session.result(config.player))
 
-        heavy.shared_server.serve(incident, listening, access, record)
+        serve(incident, listening, access, record)
     _conclude(incident)
 
 

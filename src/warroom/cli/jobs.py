@@ -29,9 +29,10 @@ def jobs_command(
     source: Annotated[
         str,
         typer.Option(
-            help="What pip installs on the machine, or hf://spaces/USER/NAME with a checkout, which is mounted."
+            help="What pip installs on the machine, such as 'warroom[train] @ git+https://HOST/warroom', or "
+            "hf://spaces/USER/NAME with a checkout, which is mounted. There is no PyPI release yet."
         ),
-    ] = "warroom[train]",
+    ] = "",
     shell: Annotated[bool, typer.Option("--shell", help="Print a shell script that starts all jobs.")] = False,
     json: Json = False,
 ) -> None:
@@ -39,8 +40,10 @@ def jobs_command(
 
     Options after `--` are passed to every `warroom train`. Nothing is started.
 
-    Example: warroom jobs --hub-user me --rogue-multipliers 1.0,2.0:1.0 --shell -- --lora-rank 32
+    Example: warroom jobs --hub-user me --source hf://spaces/me/warroom --seeds 0,1,2 --shell -- --lora-rank 32
     """
+    if not source:
+        raise ValueError("say by --source what the machines install: there is no PyPI release yet")
     machine = Machine(flavor, timeout, image, source)
     numbers = [_seed(word) for word in _words(seeds)]
     multipliers = _words(rogue_multipliers)

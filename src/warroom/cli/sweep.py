@@ -25,17 +25,17 @@ TICK = 0.2
 
 
 def sweep_command(
-    file: Annotated[Path, typer.Argument(metavar="GRID.TOML", help="The file that says what is tried.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the sweep; one that is there is gone on with.")],
-    parallel: Annotated[int, typer.Option(min=1, help="Cells that are trained side by side.")] = 1,
+    file: Annotated[Path, typer.Argument(metavar="GRID.TOML", help="Grid of options to try, as TOML.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the sweep; an existing sweep is resumed.")],
+    parallel: Annotated[int, typer.Option(min=1, help="Number of cells to train in parallel.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file, list the cells, and stop.")] = False,
     json: Json = False,
 ) -> None:
     """Train and evaluate every combination of a grid of options, and compare them in one table.
 
-    The file has a table [train] of options that all share, a table [grid] of lists of values, and a table [eval] of
-    options of the evaluation. A sweep that was stopped goes on where it was when the same command is given again.
-    Cells that differ only in the seed are averaged.
+    The file has three tables: `train` with the options that all cells share, `grid` with a list of values for each
+    option to vary, and `eval` with the options of the evaluation. The same command resumes a sweep that was stopped.
+    Cells that differ only in their seed are averaged.
 
     Example: warroom sweep grid.toml --out runs/sweep --parallel 2
     """

@@ -35,7 +35,7 @@ def check_texts(what: str, got: object) -> None:
 def check_seeds(got: object, most: int) -> None:
     """Refuse what is neither a count of incidents nor a list of their indices within a split; None is no choice."""
     if isinstance(got, int):
-        check_range("seeds", got, 0, most)
+        check_range("seeds", got, 1, most)
         check_type("seeds", got, int)
     elif got is not None and (isinstance(got, str | bytes) or not isinstance(got, Sequence)):
         raise ValueError(f"seeds are a count or a list of indices, got {quote_input(got)}")
@@ -51,7 +51,7 @@ def check_range(what: str, got: object, least: float, most: float) -> None:
     """Refuse a number outside of the range, both ends allowed."""
     check_type(what, got, float)
     if not least <= got <= most:  # type: ignore[operator]  # a number, by the line before
-        raise ValueError(f"{what} must be {least:g} to {most:g}, got {quote_input(got)}")
+        raise ValueError(f"{what} must be {least:,g} to {most:,.12g}, got {quote_input(got)}")
 
 
 def check_callable(what: str, got: object, parameters: tuple[str, ...]) -> None:

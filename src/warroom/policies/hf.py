@@ -67,7 +67,10 @@ def check_ships(env: str, name: str) -> None:
 
 def check_readable(env: Env, name: str) -> None:
     """Refuse a model whose own rendering cannot show this incident; reads its manifest alone."""
-    renderer, spec = str(read_manifest(Path(parse_model_name(name).path)).get("renderer")), environments()[env.name]
+    manifest, spec = read_manifest(Path(parse_model_name(name).path)), environments()[env.name]
+    renderer, trained_in = str(manifest.get("renderer")), manifest.get("env", env.name)
+    if renderer == "compact" and trained_in != env.name:
+        raise ValueError(f"{name!r} knows the words of {trained_in} only, and this is an evaluation of {env.name}")
     reason = spec.unsuited_renderers.get(env.spec.name, {}).get(renderer)
     if reason is not None:
         raise ValueError(f"{name!r} reads the {renderer} rendering, which cannot show {env.spec.scenario}: {reason}")

@@ -10,9 +10,7 @@ from pathlib import Path
 
 from warroom.train.curriculum import parse_curriculum, parse_multiplier
 
-IMAGE = "python:3.12"
 """pip brings torch with its CUDA libraries; the machine has the driver."""
-PACKAGE = "warroom[train]"
 TOKEN = "HF_TOKEN"
 ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 """Rollouts differ in length; without this a card runs out of memory by fragments (the document's 3B run did)."""
@@ -25,10 +23,10 @@ LONGEST_NAME = 96
 class Machine:
     """What is rented for each job."""
 
-    flavor: str = "a10g-large"
-    timeout: str = "6h"
-    image: str = IMAGE
-    source: str = PACKAGE
+    flavor: str
+    timeout: str
+    image: str
+    source: str
     """What pip installs there: a requirement, or a repository of the Hub that holds a checkout, which is mounted."""
 
     @property
