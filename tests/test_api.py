@@ -179,3 +179,8 @@ def test_an_evaluation_of_no_incident_and_a_model_of_other_words_are_refused() -
         evaluate(["noop"], seeds=0)
     with pytest.raises(ValueError, match="knows the words of logs only"):
         evaluate(["nano-logs"], env="fleet", tiers=["easy"], seeds=1)
+
+
+def test_a_complete_episode_in_place_of_a_scenario_is_called_that() -> None:
+    with pytest.raises(ValueError, match="is a complete episode, and a scenario is wanted here: name fleet/cascade"):
+        evaluate(["noop"], scenarios=["fleet/cascade@hard#test:7"], seeds=1)

@@ -87,7 +87,7 @@ def test_words_that_name_nothing_cost_the_turn_and_get_a_sentence(
     ("ask", "sentence"),
     [
         ("devloper diff CHG-7000", "did you mean 'developer'?"),
-        ("sre metrics gateway", "no seat to ask 'sre' (allowed: developer, manager, oversight)"),
+        ("sre metrics gateway", "no seat to ask 'sre' (allowed: oversight, developer, manager)"),
         ("developer", "no reading of developer '' (allowed: diff, running)"),
         ("developer dif CHG-7000", "did you mean 'diff'?"),
         ("developer diff", "diff needs the argument 'change'"),

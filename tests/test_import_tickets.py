@@ -72,7 +72,7 @@ def test_odd_rows_are_counted(table):
 @pytest.mark.parametrize(
     ("text", "columns", "message"),
     [
-        ("id,body\n1,x", "text=bodi", "t.csv: no column 'bodi'; did you mean 'body'? (allowed: body, id)"),
+        ("id,body\n1,x", "text=bodi", "t.csv: no column 'bodi'; did you mean 'body'? (allowed: id, body)"),
         ("id,body\n1,x", "", "which column is the text? --map text=COLUMN (columns: id, body)"),
         ("id,text\n1,x", "txt=id", "no field of a ticket 'txt'; did you mean 'text'?"),
         ("id,text\n1,x", "text", "want field=column or field=column+column, got 'text'"),

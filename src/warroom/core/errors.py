@@ -1,6 +1,6 @@
 """The errors that a caller can make, worded so that the caller can correct them."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 from json import JSONDecodeError
 
@@ -60,10 +60,16 @@ def _rebuild(kind: type[Exception], message: str) -> Exception:
     return error
 
 
+CLOSE = 0.5
+"""How alike two names are of which one may be a slip for the other, by `difflib`, 0 to 1."""
+ORDERED = 6
+"""Names up to which a list keeps its own order, such as that of tiers."""
+
+
 def unknown_name_message(kind: str, got: object, allowed: Collection[str]) -> str:
     """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
-    names = sorted(allowed)
-    near = get_close_matches(str(got)[:MAX_QUOTED_CHARACTERS], names, n=1, cutoff=0.5)
+    names = list(allowed) if isinstance(allowed, Sequence) and len(allowed) <= ORDERED else sorted(allowed)
+    near = get_close_matches(str(got)[:MAX_QUOTED_CHARACTERS], names, n=1, cutoff=CLOSE)
     guess = f"; did you mean {near[0]!r}?" if near else ""
     return f"no {kind} {quote_input(got)}{guess} (allowed: {', '.join(names)})"
 

@@ -59,6 +59,11 @@ def env_spec(name: str) -> EnvSpec:
 def find(scenario: str) -> tuple[EnvSpec, Scenario]:
     """The environment and scenario of an id; `fleet/path/to/file.py` loads a scenario of one's own."""
     check_type("a scenario", scenario, str)
+    if "@" in scenario and not scenario.endswith(".py"):
+        raise ValueError(
+            f"{scenario} is a complete episode, and a scenario is wanted here: name {scenario.partition('@')[0]}, and "
+            "tier and seed apart; `warroom play` takes an episode"
+        )
     env, slash, name = scenario.partition("/")
     if not slash and env not in environments():
         raise UnknownName("scenario", scenario, scenarios())

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from warroom.chat import Chat
-from warroom.core.errors import UnknownName
+from warroom.core.errors import unknown_name_message
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
 from warroom.core.user_files import line_of, load_module
@@ -42,7 +42,8 @@ def check_file(text: str, env: str = "fleet") -> CheckReport:
         return _check_scenario(file)
     name = name or _only_one(module, path)
     if not hasattr(module, name):
-        raise UnknownName(f"definition in {path}", name, [key for key in vars(module) if key[0] != "_"])
+        known = [key for key in vars(module) if key[0] != "_"]
+        raise ValueError(f"{path}: " + unknown_name_message("definition", name, known))
     target: object = getattr(module, name)
     if inspect.isfunction(target) and not {"observation", "brief"} & set(inspect.signature(target).parameters):
         return _check_reward(f"{path}:{name}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from warroom.core.errors import UnknownName, quote_input
+from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.options import Options, option
 from warroom.core.types import JsonObject
 from warroom.policies.manifest import Manifest
@@ -245,7 +245,7 @@ def read_config_file(path: Path) -> dict[str, object]:
     known = (*TrainConfig.declared(), "options", "reward_hash")
     for name in found:
         if name not in known:
-            raise UnknownName(f"key of {path}", name, known)
+            raise ValueError(f"{path}: " + unknown_name_message("option", name, known))
     if not isinstance(found.get("options", {}), Mapping):
         raise ValueError(f"{path}: options must hold names and values, got {quote_input(found['options'])}")
     return {name: value for name, value in found.items() if value is not None and name != "reward_hash"}
