@@ -57,6 +57,8 @@ def page_of(env: Env) -> FleetObservation:
 
 WRONG = (
     ("sre", "logs", {"service": "gateway", "words": "one two three four five"}, "got 5 words in "),
+    ("developer", "diff", {"change": ""}, "a change is named by its number"),
+    ("oversight", "record", {"subject": ""}, "no agent, colleague or service ''"),
     ("sre", "logs", {"service": "gateway", "words": "level:loud"}, "level: is one of info, warn, error"),
     ("sre", "logs", {"service": "gateway", "words": "trace:7"}, "trace: takes one id of eight digits"),
     ("sre", "series", {"service": "gateway", "since": "yesterday"}, "a time is written like 14:20, got 'yesterday'"),
@@ -301,3 +303,11 @@ def test_scripted_policies_know_the_handbook_and_nothing_of_how_incidents_are_dr
     for path in sorted(folder.glob("*.py")):
         imported = {n.module for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)}
         assert not imported & {f"warroom.{name}" for name in HIDDEN_FROM_POLICIES}, path
+
+
+def test_every_seat_is_told_what_the_others_can_read() -> None:
+    env = fleet("fleet/db_deadlock")
+    readings = {tool.name for tools in env.communication.readings_of.values() for tool in tools}
+    for seat in SEATS:
+        messages = next(line for line in env.brief(seat).render().splitlines() if line.startswith("Messages:"))
+        assert not [name for name in readings if f" {name}" not in messages], seat

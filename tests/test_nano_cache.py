@@ -72,7 +72,7 @@ def test_a_rollout_is_read_on_only_where_its_beginning_is_the_same() -> None:
 def test_a_team_that_is_always_corrected_plays_as_the_expert() -> None:
     """Labels, and the calls that are made of them, lose nothing: no incident goes worse than well."""
     taught = Teaching("fleet", corrected=1.0).play(nano(), "easy", 3)
-    assert all(incident.score > 0.5 for incident in taught)
+    assert all(incident.end.score > 0.5 for incident in taught)
     for incident in taught:
         for one in incident.conversations:
             assert len(one.ids) == len(one.weights)
@@ -84,12 +84,12 @@ def test_a_fork_leaves_the_incident_that_it_came_from_as_it_was() -> None:
     player = nano()
     learner = Forks(player, Teaching("fleet"), frozen_copy(player.checkpoint.model), ("sre",), forks=1, samples=1)
     spec = EpisodeSpec("fleet/memory_leak", "easy", seed_of(Split.TRAIN, 5))
-    ((score, opened),) = run_all([learner._play(make(spec), "sre")])
+    ((end, opened),) = run_all([learner._play(make(spec), "sre")])
     before = opened[0].env.turn, opened[0].env.total
     forks = learner._ends("sre", opened)
     assert (opened[0].env.turn, opened[0].env.total) == before
     assert all(len(fork.candidates) > 1 for fork in forks)
-    assert -1 <= score <= 1
+    assert -1 <= end.score <= 1
 
 
 def test_a_fork_makes_the_call_that_ended_better_likelier() -> None:

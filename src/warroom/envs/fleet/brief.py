@@ -134,7 +134,7 @@ def rules(difficulty: Difficulty) -> str:
     """How turns, readings, messages, requests and the end of the incident work, a paragraph each."""
     turns = (
         "Turns: the seats act in the order sre, oversight, developer, manager; that is one round. There are "
-        f"{difficulty.turns} turns of one minute each. In your turn, take up to "
+        f"{difficulty.turns} turns, counting every seat's, of one minute each. In your turn, take up to "
         f"{_count(difficulty.readings_per_turn, 'reading')}, then make one act; `wait` is an act. A call with an "
         "unknown name or number, or a value that is not allowed, costs the turn. A search without matches is a reading "
         "like any other."
@@ -143,7 +143,8 @@ def rules(difficulty: Difficulty) -> str:
         "Messages: readings are numbered (S-1). Every act, `wait` included, takes `say`, a message to all seats that "
         "passes on each reading whose number it contains, and `ask`, a request for one reading of another seat. Asking "
         "is free; the seat asked spends one of its own readings and passes the result on with its next act. A request "
-        "stands until it is carried out."
+        "stands until it is carried out. Sre and oversight can read metrics, series, logs, traces and alerts, "
+        "oversight also record (the ledger) and charter, developer diff and running, manager approvals and calendar."
     )
     closing = (
         "Closing: two services that do not depend on each other may be in trouble at once, each with a cause of its "

@@ -223,8 +223,9 @@ class FleetEnv(Env):
         return self._read("calendar")
 
     def _read(self, name: str, **arguments: str) -> SeatReading[ReadingFacts]:
-        call = ToolCall(name, {key: value for key, value in arguments.items() if value})
-        return self.communication.file(self.seat, call, self.sources.read(call))
+        facts = self.sources.read(ToolCall(name, arguments))
+        given = {key: value for key, value in arguments.items() if value}
+        return self.communication.file(self.seat, ToolCall(name, given), facts)
 
     # -- acts ---------------------------------------------------------------------------------------
 
