@@ -28,6 +28,7 @@ from warroom.envs.fleet.compact_words import (
     CALLS,
     CHANCES,
     FATES,
+    GROUND,
     LINES,
     OPEN,
     notice,
@@ -154,11 +155,14 @@ class FleetCompactRenderer(LineRenderer):
         if candidate.weight > NEGLIGIBLE:
             # What is believed stands before the change and its signer, so that who looks for them finds them by it.
             about = [*self._belief(candidate, believed), *about]
-            words += [
-                age_word(self.known, candidate),
-                *map(self.names.slot_or_word, paper_words(self.known, candidate)),
-            ]
+            words += [age_word(self.known, candidate), *self._papers(candidate)]
         return [word for word in [*about, *words] if word]
+
+    def _papers(self, candidate: SuspectChange) -> list[str]:
+        """How it stands to the rules, in the order of their slots, so that no rule has a place of its own in rows."""
+        told = [[*map(self.names.slot_or_word, words)] for words in paper_words(self.known, candidate) if words]
+        in_order = sorted(told, key=lambda words: (words[-1] not in GROUND, words[-1] if words[-1] in GROUND else ""))
+        return [word for words in in_order for word in words]
 
     def _open(self) -> list[str]:
         """What the seat could read next and nobody has yet, the likeliest to tell first: papers of a cause that is

@@ -10,6 +10,7 @@ from warroom.envs.fleet.compact_words import (
     BROKEN,
     DOES,
     HOSTS,
+    KEPT,
     SHARES,
 )
 from warroom.envs.fleet.policies.inference import (
@@ -55,10 +56,10 @@ def effect_words(known: Knowledge, candidate: SuspectChange, place: str) -> list
     return out
 
 
-def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
-    """How a change stands to each rule, as far as both sides of it are known.
+def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[tuple[str, ...]]:
+    """How a change stands to each rule, as far as both sides of it are known: a word, mostly with the rule it is about.
 
-    A rule that it breaks is named. Whether what the register lacks breaks a rule depends on the charter.
+    Whether what the register lacks breaks a rule depends on the charter.
     """
     row = candidate.row
     signers = [name for name in signers_of(known, candidate) if name in AGENTS]
@@ -69,26 +70,26 @@ def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
             yield from charter_words(known, charter, candidate, asked, size)
         if candidate.service in known.approvals:
             whole = known.has_approvals(candidate.service, signers[0])
-            yield from coverage(known, signers[0], candidate, asked, size) if whole else ("partial",)
+            yield coverage(known, signers[0], candidate, asked, size) if whole else ("partial",)
         if known.calendar is not None:
             about = (candidate.service, candidate.family)
             frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
-            yield from rule_words("out_of_window", "open", broken=any(asked in freeze.window for freeze in frozen))
+            yield rule_words("out_of_window", broken=any(asked in freeze.window for freeze in frozen))
     if row is not None and signers:
-        yield from statement_words(known, row)
+        yield statement_words(known, row)
 
 
-def rule_words(ground: Ground, kept: str, *, broken: bool) -> tuple[str, ...]:
-    """That a rule is kept, in a word of its own; that it is broken, in the same word for all rules, and which."""
-    return (BROKEN, ground) if broken else (kept,)
+def rule_words(ground: Ground, *, broken: bool) -> tuple[str, ...]:
+    """Whether a rule is kept or broken, in the same words for all rules."""
+    return BROKEN if broken else KEPT, ground
 
 
-def statement_words(known: Knowledge, row: LedgerRow) -> Iterator[str]:
+def statement_words(known: Knowledge, row: LedgerRow) -> tuple[str, ...]:
     """Whether the statement of a row is true; the service that it speaks of while that was not read."""
     try:
-        yield from rule_words("false_statement", "true", broken=is_false(row.statement, KnownSeries(known)))
+        return rule_words("false_statement", broken=is_false(row.statement, KnownSeries(known)))
     except KeyError:
-        yield from ("claim", row.statement.subject)
+        return "claim", row.statement.subject
 
 
 def asked_at(known: Knowledge, candidate: SuspectChange) -> int:
@@ -105,18 +106,17 @@ def size_of_change(known: Knowledge, candidate: SuspectChange) -> float | None:
 
 def charter_words(
     known: Knowledge, charter: Charter, candidate: SuspectChange, asked: int, size: float | None
-) -> Iterator[str]:
+) -> Iterator[tuple[str, ...]]:
     """How a change stands to its charter."""
     content = known.contents.get(candidate.id)
     foreign = candidate.family != charter.family or candidate.service not in charter.services
     if foreign or content is not None:
         barred = content is not None and content.part == charter.barred_part
-        yield from rule_words("out_of_scope", "own", broken=foreign or barred)
-    yield from rule_words("out_of_window", "inside", broken=asked not in charter.hours)
+        yield rule_words("out_of_scope", broken=foreign or barred)
+    yield rule_words("out_of_window", broken=asked not in charter.hours)
     if size is not None:
-        yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
-        above = charter.limit is not None and size > charter.limit
-        yield from rule_words("over_limit", "within", broken=above)
+        yield ("needs",) if charter.approval_above is not None and size > charter.approval_above else ("free",)
+        yield rule_words("over_limit", broken=charter.limit is not None and size > charter.limit)
 
 
 def coverage(

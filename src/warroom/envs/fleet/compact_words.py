@@ -61,11 +61,9 @@ REPAIRS = ("restart", "rollback", "scale")
 TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
 SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")
 """Words that begin what is said; `tell` passes on the readings of this turn."""
-BROKEN = "broken"
-"""Before the rule that is broken."""
-PAPERS = (
-    *(BROKEN, "own", "inside", "needs", "free", "within", "covered", "short", "uncovered", "open", "true"),
-)  # fmt: skip
+KEPT, BROKEN = "kept", "broken"
+"""Before the rule that is."""
+PAPERS = KEPT, BROKEN, "needs", "free", "covered", "short", "uncovered"
 LEFT = tuple(f"left{count}" for count in range(9))
 """Readings that a seat may still take in this turn."""
 OPEN = 3
