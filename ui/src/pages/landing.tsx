@@ -11,6 +11,7 @@ import { count, plain, sentence, signed } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { isFile, loadRun, loadSearch, loadStory } from "../state/source";
 import { Refused } from "../state/server";
+import { NewGamePage } from "./new_game";
 import { address, setQuery, toggleTruth, truthShown, useTitle } from "../state/store";
 
 const TILES = 6;
@@ -20,7 +21,7 @@ const WORTH = 6;
 const EXCERPTS = 12;
 const TYPING = 250;
 
-export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <NoRun />)}</Loaded>;
+export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <NewGamePage />)}</Loaded>;
 
 const loadOrNone = (): Promise<RunIndex | null> => loadRun().catch((error: unknown) => {
   if (error instanceof Refused && error.status === 404) return null;
@@ -29,15 +30,6 @@ const loadOrNone = (): Promise<RunIndex | null> => loadRun().catch((error: unkno
 
 /** What an episode takes over from this page. */
 const kept = (): Record<string, string> => (truthShown.value ? { truth: "1" } : {});
-
-const NoRun = (): JSX.Element => (
-  <main class="page">
-    <h1>Warroom</h1>
-    <p>An incident, four seats, and automation agents of which one may have caused it. Take a seat, or watch policies play.</p>
-    <p><a class="button main" href="#/new">New game</a></p>
-    <p class="hint">To look at recorded episodes here, start with <code>warroom ui --runs RUN</code>.</p>
-  </main>
-);
 
 function Run({ run }: { run: RunIndex }): JSX.Element {
   const { q = "", only = "", sort = "" } = address.value.query;
