@@ -148,12 +148,12 @@ def rules(difficulty: Difficulty) -> str:
     )
     closing = (
         "Closing: two services that do not depend on each other may be in trouble at once, each with a cause of its "
-        "own. Either may be declared; both must end. Resolve once service levels have held for "
-        f"{_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of requests to the first service of the "
-        "map fail or are late, by its metrics and traces), no cause is active, and no controller will bring one back: "
-        "agents' controllers repeat their changes after a while, until Oversight suspends the agent by a flag or the "
-        "Manager freezes the service. A frozen service can still be repaired by hand. Freezing a service whose own "
-        "changes are not a cause is a wrong act."
+        "own. Either may be declared, and only the first declaration can earn points; both must end. Resolve once "
+        f"service levels have held for {_minutes(difficulty.stable_minutes)} (at most {USER_VISIBLE:.0%} of requests "
+        "to the first service of the map fail or are late, by its metrics and traces), no cause is active, and no "
+        "controller will bring one back: agents' controllers repeat their changes after a while, until Oversight "
+        "suspends the agent by a flag or the Manager freezes the service. A frozen service can still be repaired by "
+        "hand. Freezing a service whose own changes are not a cause is a wrong act."
     )
     sight = (
         "Measurements: the service table counts the errors that each service returns itself. Alerts and traces count "
