@@ -1,6 +1,6 @@
 """`warroom train`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -117,7 +117,7 @@ def train_command(
     if json:
         print_json(summary)
     elif summary:
-        _print_summary(summary, folder)
+        _print_summary(summary, folder, resolved.seats)
 
 
 def configuration(params: Mapping[str, object]) -> TrainConfig:
@@ -255,7 +255,7 @@ def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
     return out or Path("runs") / f"{kind}-{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def _print_summary(summary: "TrainSummary", folder: Path) -> None:
+def _print_summary(summary: "TrainSummary", folder: Path, seats: Sequence[str]) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
     table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
     table.add_column("tier")
@@ -273,4 +273,7 @@ def _print_summary(summary: "TrainSummary", folder: Path) -> None:
     screen.print(Text(f"weights of step {summary['weights_step']}{within}"))
     for what, place in (("model and card", "model"), ("learning curve", "learning_curve.png")):
         screen.print(Text(f"{what}: {folder / place}"))
-    screen.print(Text(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder / 'model'} --seeds 20"))
+    model = f"hf:{folder / 'model'}"
+    trained = ",".join([f"{seat}={model}" for seat in seats])
+    policies = f"{trained},rest=expert" if trained else f"heuristic,expert,{model}"
+    screen.print(Text(f"evaluate it: warroom eval --policies {policies} --seeds 20"))
