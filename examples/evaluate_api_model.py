@@ -4,7 +4,7 @@
     python examples/evaluate_api_model.py --base-url http://localhost:8000/v1 --model qwen3 --max-tokens 200000
 
 `warroom eval --policies llm:MODEL,heuristic --base-url URL` does the same and more: a run folder that can be resumed,
-intervals, a report. This file shows the parts, for an evaluation of your own (`pip install 'warroom[llm]'`).
+intervals, a report. This file shows the parts, for an evaluation of your own (`pip install '.[llm]'`).
 """
 
 import argparse

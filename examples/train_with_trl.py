@@ -1,6 +1,6 @@
 """Train a language model with TRL's GRPO to play some seats of incidents: here, those of oversight and the manager.
 
-    pip install 'warroom[train]'    # a model of this size wants a GPU
+    pip install '.[train]'    # a model of this size wants a GPU
     python examples/train_with_trl.py --model Qwen/Qwen2.5-1.5B-Instruct --steps 200 --seats oversight,manager
 
 Teammates play the other seats. `warroom train` does the same and more: its trainer knows when an incident is over, and

@@ -79,6 +79,18 @@ def test_the_list_of_commands_says_what_each_says_of_itself(group: type[LazyGrou
         assert help_page is not None and help_page.splitlines()[0] == verb.help
 
 
+@pytest.mark.parametrize("group", GROUPS)
+def test_help_loses_no_word_in_brackets(group: type[LazyGroup]) -> None:
+    """Words such as [grid] would be taken for styles of the terminal where help is marked up."""
+    for name, verb in group.verbs.items():
+        command = verb.load(name)
+        page = run(*(["import"] if name not in GROUPS[0].verbs else []), name, "--help").output
+        told, *texts = [(getattr(part, "help", None) or "").replace("\\[", "[") for part in (command, *command.params)]
+        assert " ".join(told.split()) in " ".join(page.split()), name
+        for word in re.findall(r"\[[a-z]\w*\]", " ".join(texts)):
+            assert word in page, f"{name}: {word}"
+
+
 def test_list_names_what_the_other_commands_take() -> None:
     found = json.loads(run("list", "--env", "tiny", "--json").output)
     (env,) = found["environments"]
@@ -116,6 +128,12 @@ def test_a_mistyped_command_is_asked_again_and_costs_no_turn() -> None:
         assert words in done.output
     pages = [re.findall(r"turn \d+", run("play", "tiny/fault", stdin=text).output) for text in (sound, typos + sound)]
     assert pages[0] == pages[1]
+
+
+def test_a_person_may_leave_by_a_word() -> None:
+    done = run("play", "tiny/fault", stdin="help\nquit\nlook cart\n")
+    assert done.exit_code == 130 and "no tool" not in done.output and "cart is" not in done.output
+    assert "(quit or Ctrl-C leaves the incident)" in done.output
 
 
 def test_a_person_who_is_not_there_is_one_line() -> None:

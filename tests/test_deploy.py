@@ -37,6 +37,16 @@ def last(name: str) -> str:
     return [rest for instruction, rest in instructions() if instruction == name][-1]
 
 
+def is_sent(path: str) -> bool:
+    """Whether .dockerignore lets the builder have a file: the last pattern decides that is of it or a folder above."""
+    sent = True
+    for line in (ROOT / ".dockerignore").read_text().splitlines():
+        pattern = line.removeprefix("!")
+        if any(part.match(pattern) for part in (Path(path), *Path(path).parents) if part.name):
+            sent = line.startswith("!")
+    return sent
+
+
 def compose() -> dict[str, Any]:
     found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     return found
@@ -83,6 +93,11 @@ def test_whatever_the_image_copies_is_sent_to_its_builder() -> None:
 def test_the_image_is_built_with_all_that_the_page_is_bundled_from() -> None:
     copied = {word for name, rest in instructions() if name == "COPY" for word in rest.split()}
     assert {"setup.py", "ui", "src", "pyproject.toml"} <= copied
+    sources = [str(path.relative_to(ROOT)) for path in (ROOT / "ui" / "src").rglob("*") if path.is_file()]
+    needed = ("setup.py", *(f"ui/{name}" for name in ("bundle.py", "build.mjs", "package.json", "package-lock.json")))
+    assert sources and all((ROOT / path).is_file() and is_sent(path) for path in (*needed, *sources))
+    left = ("ui/node_modules/esbuild/package.json", "src/warroom/view/bundle/app.js", "runs/hard/run.json", ".git/HEAD")
+    assert not any(is_sent(path) for path in left)
 
 
 def test_every_command_of_the_files_has_the_options_that_it_is_given() -> None:

@@ -62,6 +62,13 @@ def test_merged_shards_are_the_whole_run(whole: Path, shards: list[Path], tmp_pa
     assert read_record(tmp_path / "merged").config == read_record(whole).config
 
 
+def test_a_run_that_cannot_begin_is_not_to_be_resumed(shards: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for words in (("merge", *shards), (*EVAL, "--seeds", "1")):
+        said = refused(*words, "--out", tmp_path / "file" / "run")
+        assert said.endswith("correct that, or choose another --out")
+
+
 @pytest.mark.slow
 def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_path: Path) -> None:
     copies = [tmp_path / shard.name for shard in shards]

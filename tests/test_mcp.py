@@ -309,7 +309,7 @@ def test_an_incident_that_goes_on_is_exchanged_only_on_purpose() -> None:
             ({"index": -1}, "must lie in 0.."),
             ({"index": "2"}, "must be an integer"),
             ({"abandon": 1}, "must be true or false"),
-            ({"idnex": 2}, "no argument of start_incident 'idnex'"),
+            ({"idnex": 2}, "no argument 'idnex' of start_incident"),
         ):
             assert words in await player.call("start_incident", {"abandon": True, **wrong})
         assert await player.call("look") == page
@@ -579,7 +579,7 @@ def test_garbage_on_standard_input_kills_nobody_and_sigterm_ends_the_server() ->
         assert process.wait(timeout=20) == 143 and process.stdout.read() == process.stderr.read() == b""
     assert answers[1]["result"]["serverInfo"]["name"] == "warroom"
     assert answers[2]["result"]["content"][0]["text"].count("turn 4 of 12 · manager") == 1
-    assert "no JSON number" in answers[95]["error"]["message"]
+    assert "not a valid JSON number" in answers[95]["error"]["message"]
     assert all("error" in answers[number] for number in (90, 91, 92, 93, 94))
 
 
@@ -604,9 +604,9 @@ def request(number: int, method: str, **params: Any) -> bytes:
         (["--teammates", "exprt"], "did you mean 'expert'?"),
         (["--seat", "all", "--teammates", "noop"], "there are no teammates"),
         (["--teammates", "human"], "use `warroom play`"),
-        (["--port", "80"], "--host and --port need --http"),
+        (["--port", "80"], "--host, --port and the access and session options need --http"),
         (["--http", "--port", "99999"], "a port must lie in 0..65535"),
-        (["--max-sessions", "2"], "how often; without it the server uses stdio"),
+        (["--max-sessions", "2"], "session options need --http; without it the server uses stdio"),
         (["--resume"], "--resume needs --out"),
         (["--player", "a=b"], "--player must be a name"),
         (["--out", str(ROOT)], "is not a run folder; choose another --out"),

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from warroom.core.errors import UnknownName
+from warroom.core.errors import UnknownName, unknown_name_message
 from warroom.envs import episode_spec
 from warroom.policies import policy_set
 from warroom.policies.names import parse_seats, policies_in
@@ -39,6 +39,22 @@ def test_the_policies_of_an_entry_are_known_without_its_seats() -> None:
 def test_an_unknown_policy_is_answered_by_every_kind_of_name() -> None:
     with pytest.raises(UnknownName, match=r"hf:PATH.*llm:MODEL.*oracle"):
         policy_set("fleet", "experrt")
+
+
+@pytest.mark.parametrize(
+    ("got", "allowed", "near"),
+    [
+        ("fleet/nope", ["fleet/cascade", "fleet/dns_outage"], ""),
+        ("fleet/cascad", ["fleet/cascade", "fleet/dns_outage"], "fleet/cascade"),
+        ("fleat/cascade", ["fleet/cascade", "logs/cascade"], "fleet/cascade"),
+        ("fleet", ["expert", "noop"], ""),
+        ("tyni", ["fleet", "tiny"], "tiny"),
+    ],
+)
+def test_a_name_is_offered_where_the_other_may_be_a_slip(got: str, allowed: list[str], near: str) -> None:
+    offered = f"; did you mean {near!r}?" if near else ""
+    expected = f"no scenario {got!r} in x.py{offered} (allowed: {', '.join(allowed)})"
+    assert unknown_name_message("scenario", got, allowed, "in x.py") == expected
 
 
 def test_a_set_of_policies_is_pickled_and_plays_as_before() -> None:

@@ -103,7 +103,7 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_lost(tmp_path: Path) -> No
     learner = make_learner(config, model, tokenizer)
     for damaged in (b"", b"no archive", b"PK\x03\x04 cut"):
         rounds.file.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"rounds\.pt cannot be read.*--resume begins anew"):
+        with pytest.raises(ValueError, match=r"rounds\.pt cannot be read.*--resume starts over"):
             rounds.train(learner, resume=True)
     assert len(StepLog(tmp_path).cut(9)) == 1
 

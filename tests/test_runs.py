@@ -96,6 +96,8 @@ def test_a_run_of_another_configuration_cannot_be_resumed(tmp_path: Path) -> Non
         open_run(tmp_path, record(attempts=2), resume=True)
     with pytest.raises(ValueError, match="differs in version of Warroom"):
         open_run(tmp_path, replace(record(), warroom="0.0.1"), resume=True)
+    with pytest.raises(ValueError, match=r"holds a run of `warroom eval`; choose another --out$"):
+        open_run(tmp_path, replace(record(), kind="train", config={"model": "nano"}), resume=True)
 
 
 def test_resume_knows_what_was_played(tmp_path: Path) -> None:
@@ -166,7 +168,7 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
         ("[]", "it is a list where an object belongs"),
         ('{"spec": "tiny/fault@easy#dev:0", "steps": [1]}', "its 'steps' must hold an object, got 1"),
         ('{"spec": "tiny/fault@easy#dev:0", "policy": 7}', "its 'policy' must be text, got 7"),
-        ('{"total": NaN}', "it holds NaN, which is no JSON number"),
+        ('{"total": NaN}', "it holds NaN, which is not a valid JSON number"),
         ("[" * 100_000, "nests lists or objects more than 100 levels"),
         ('{"truth": ' + "[" * 101 + "]" * 101 + "}", "nests lists or objects more than 100 levels"),
     ],
@@ -193,7 +195,15 @@ def test_another_layout_is_refused(tmp_path: Path) -> None:
     written(tmp_path, 1)
     data = json.loads((tmp_path / runs.RECORD).read_text()) | {"format": 99}
     (tmp_path / runs.RECORD).write_text(json.dumps(data))
-    with pytest.raises(ValueError, match="layout version 99"):
+    with pytest.raises(ValueError, match=r"run\.json: it has layout version 99, written by another version"):
+        read_record(tmp_path)
+
+
+def test_a_record_that_says_no_layout_is_an_old_one(tmp_path: Path) -> None:
+    written(tmp_path, 1)
+    data = json.loads((tmp_path / runs.RECORD).read_text())
+    (tmp_path / runs.RECORD).write_text(json.dumps({name: data[name] for name in data if name != "format"}))
+    with pytest.raises(ValueError, match=r"run\.json: it has no layout version, written by another version"):
         read_record(tmp_path)
 
 

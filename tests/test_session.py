@@ -79,6 +79,8 @@ def test_errors_say_what_is_missing() -> None:
         Session(FLEET, seats=["pilot"])
     with pytest.raises(ValueError, match="nobody plays oversight, developer, manager"):
         Session(FLEET, seats=["sre"])
+    with pytest.raises(UnknownName, match="no policy 'foo'"):
+        Session(FLEET, teammates="foo")
     with pytest.raises(ValueError, match="the incident goes on"):
         Session(FLEET).result()
 

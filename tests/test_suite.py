@@ -293,7 +293,7 @@ def test_compare_asks_for_policies_where_none_is_shared(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"--policy-a \(random, expert\) and --policy-b \(oracle\)"):
         compare_runs(one, other)
     assert compare_runs(one, other, "expert", "oracle")["rows"]
-    with pytest.raises(ValueError, match=r"no policy in .* 'exprt'; did you mean 'expert'"):
+    with pytest.raises(ValueError, match=r"no policy 'exprt' in .*; did you mean 'expert'"):
         compare_runs(one, other, "exprt", "oracle")
 
 

@@ -53,7 +53,7 @@ def test_cells_are_all_combinations_and_bear_names_that_a_policy_may_bear(tmp_pa
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[grid]\nseed = [0]\n[evaluation]\nseeds = 1\n", "table of"),
+        ("[grid]\nseed = [0]\n[evaluation]\nseeds = 1\n", "no table 'evaluation'"),
         ("[train]\nmodle = 'nano'\n[grid]\nseed = [0]\n", "modle"),
         ("[train]\nseed = 1\n[grid]\nseed = [0, 1]\n", "seed stands in [train] and in [grid]"),
         ("[grid]\nseed = 3\n", "must be a list of values to try, got 3"),

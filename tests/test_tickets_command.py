@@ -83,7 +83,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
         (("--policies", "heuristic,nano"), "play with mode=single"),
         (("--articles", "3"), "at least 100 and at most 5000"),
         (("--kb", kb, "--suite", "core"), "leave --suite out"),
-        (("--kb", kb, "--articles", "100"), "means nothing for tickets/imported"),
+        (("--kb", kb, "--articles", "100"), "does not apply to tickets/imported"),
         (("--kb", tmp_path), "no knowledge base"),
         (
             ("--kb", kb, "--policies", "expert"),
@@ -94,7 +94,7 @@ def test_what_makes_no_sense_is_refused_before_a_folder_is_made(kb: Path, tmp_pa
         (("--judge", "tiny"), "MODEL@URL"),
     ):
         assert said in refused("eval", *LITTLE, "--out", folder, *more)
-    assert "means nothing for tickets/stale" in refused("play", "tickets/stale", "--kb", kb, "--policy", "oracle")
+    assert "does not apply to tickets/stale" in refused("play", "tickets/stale", "--kb", kb, "--policy", "oracle")
     assert "has 2 tickets: seeds 0 to 1, got 2" in refused("eval", *LITTLE[:2], "--seeds", "3", "--kb", kb)
     for env, option in (("logs", ("--mode", "single")), ("fleet", ("--kb", kb))):
         assert f"{option[0]} is for --env tickets" in refused("eval", "--env", env, *option, "--out", folder)

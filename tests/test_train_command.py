@@ -122,7 +122,7 @@ def test_the_card_has_every_part_and_the_figures_of_an_evaluation(trained: Path,
     assert run("eval", *wanted, "--tiers", "easy", "--workers", "1", "--out", played).exit_code == 0
     assert run("card", trained, "--evaluation", played).exit_code == 0
     text = (trained / "model" / "README.md").read_text()
-    for part in ("license: mit", "## Results on the test split", "| easy | oracle | 2 |", "less heuristic", "## Data",
+    for part in ("license: mit", "## Results on the test split", "| easy | oracle | 2 |", "minus heuristic", "## Data",
                  "backup_at_peak", "## Hyper-parameters", "## Limits", "## How to reproduce", "## Usage"):  # fmt: skip
         assert part in text, part
     assert f"hf:{trained / 'model'}" in text

@@ -84,7 +84,7 @@ def test_what_a_policy_writes_is_recorded_and_changes_no_hash(tmp_path: Path) ->
 
 WRONG = {
     "class A:\n    pass\n": ":1: .*:A is a class, which has no method act",
-    "class B:\n    def act(self, o): ...\n": "no policy in .*my_policy.py 'A' .allowed: B.",
+    "class B:\n    def act(self, o): ...\n": "no policy 'A' in .*my_policy.py .allowed: B.",
     "import nothing_of_this_name\n": ":1: ModuleNotFoundError",
     "def A(:\n": ":1: SyntaxError",
     "A = 3\n": ":1: .*:A is 3; a policy is a class or a function",
@@ -131,7 +131,12 @@ def test_the_other_policies_of_an_evaluation_finish(tmp_path: Path, workers: int
     bad = write(tmp_path, "class A:\n    def act(self, observation):\n        return observation.nothing\n")
     done = run("eval", "--policies", f"noop,{bad}:A", *SMALL, "--workers", workers, "--out", tmp_path / "run")
     assert done.exit_code == 3
-    assert done.stderr.count("AttributeError") == 1 and "my_policy.py:3" in done.stderr and "4 episodes" in done.stderr
+    assert (
+        done.stderr.count("AttributeError") == 1
+        and "my_policy.py:3" in done.stderr
+        and "8 episodes planned" in done.stderr
+    )
+    assert "correct it and choose another --out" in done.stderr and "Resume with" not in done.stderr
     lines = (tmp_path / "run" / EPISODES).read_text().splitlines()
     assert [json.loads(line)["policy"] for line in lines] == ["noop"] * 4
 

@@ -284,6 +284,8 @@ def test_the_command_makes_a_warm_start_once(tmp_path: Path, monkeypatch: pytest
     assert done.exit_code == 0, done.output
     assert "imitating good play 1/1 | loss" in done.stderr and (tmp_path / "warm" / "warroom.json").is_file()
     assert "reusing the warm start" in run(*command).stderr
+    assert f"--policies heuristic,expert,hf:{tmp_path / 'warm'} " in done.stderr
+    assert f"--policies sre=hf:{tmp_path / 'warm'},rest=expert " in run(*command, "--seats", "sre").stderr
     for others in (("--seed", "1"), ("--leave-out", "ground=over_limit")):
         other = run(*command, *others)
         assert other.exit_code == 2 and "choose another --out" in other.stderr

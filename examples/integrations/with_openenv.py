@@ -1,6 +1,6 @@
 """Play all seats through an OpenEnv server and OpenEnv's own client; compare the scores with an evaluation's.
 
-    pip install 'warroom[serve]'
+    pip install '.[serve]'
     python examples/integrations/with_openenv.py
 
 The server is started here, on a free port of this machine, as `warroom serve --env fleet` starts it.

@@ -1,6 +1,6 @@
 """Play every seat through the environment that TRL is given, as its trainer does; compare with an evaluation.
 
-    pip install 'warroom[train]'
+    pip install '.[train]'
     python examples/integrations/with_trl.py
 
 `examples/train_with_trl.py` trains a model with TRL's own `GRPOTrainer`.

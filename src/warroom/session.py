@@ -130,11 +130,12 @@ class Session:
 
     def _policies(self, teammates: PolicySet | str | None) -> dict[str, Policy]:
         others = [seat for seat in self.env.SEATS if seat not in self.seats]
+        # Read even where nobody is left to play: an unknown name is a slip either way.
+        policies = policy_set(self.env.name, teammates) if isinstance(teammates, str) else teammates
         if not others:
             return {}
-        if teammates is None:
+        if policies is None:
             raise ValueError(f"nobody plays {', '.join(others)}: name teammates for the seats that are not yours")
-        policies = policy_set(self.env.name, teammates) if isinstance(teammates, str) else teammates
         return {seat: policies.seat(self.env, seat) for seat in others}
 
     def _step(self, call: ToolCall, message: str = "") -> StepResult:

@@ -28,7 +28,10 @@ def bench_command(
     seconds: Annotated[float, typer.Option(help="Seconds per measurement.")] = 3.0,
     policy: Annotated[str, typer.Option(help="Policy that plays; the default waits for ten turns.")] = "noop",
     all: Annotated[
-        bool, typer.Option("--all", help="Instead: incidents drawn and shown, of every environment and tier.")
+        bool,
+        typer.Option(
+            "--all", help="Measure incident generation and first observation in every environment and tier instead."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:

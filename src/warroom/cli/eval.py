@@ -43,7 +43,7 @@ Policies = Annotated[
     str | None,
     typer.Option(
         help="Policies, comma-separated; a team such as oversight=expert,rest=heuristic counts as one. "
-        "Default: random,heuristic,expert,oracle, as far as they can play it."
+        "Default: random,heuristic,expert,oracle, those that support the environment."
     ),
 ]
 Tiers = Annotated[
@@ -65,7 +65,7 @@ Shard = Annotated[
     typer.Option(help="One part of the incidents, such as 2/3 for the second of three; see `warroom merge`."),
 ]
 Engine = Annotated[
-    str, typer.Option(help="What plays: local for processes of this machine, ray for workers of a Ray cluster.")
+    str, typer.Option(help="Where episodes run: local for processes of this machine, ray for workers of a Ray cluster.")
 ]
 Roc = Annotated[
     bool,
@@ -182,7 +182,7 @@ def play_shown(
     for note in run.notes:
         say(f"note: {note}", "yellow")
     already = sum(run.played.values())
-    say(f"{len(plan)} episodes" + (f", {already} already played" if already else "") + f" -> {folder}")
+    say(f"{len(plan)} episodes planned" + (f", {already} already played" if already else "") + f" -> {folder}")
     try:
         with run, progress("episodes", len(plan), already, remote.detail if remote else str) as watch:
             if client is not None:
@@ -195,8 +195,10 @@ def play_shown(
         say(f"\n{len(unplayed)} of {len(plan)} episodes could not be played", "red")
         for line in heavy.run.summarise_errors(unplayed):
             say(line, "red")
-        if "policy_files" in record.config:
+        sets = plan.policy_sets()
+        if any(sets[key.policy].files for key in unplayed):
             say("A run cannot be resumed with a changed policy file: correct it and choose another --out.", "yellow")
+            raise typer.Exit(UNFINISHED)
         _unfinished(len(plan), sum(run.played.values()), typed[1])
 
 

@@ -141,4 +141,4 @@ def _announce(incident: SharedIncident, url: str) -> None:
 def _conclude(incident: SharedIncident) -> None:
     say(result_lines(incident.chat.session.env))
     if incident.stood_in:
-        say(f"{incident.stood_in} calls were made by {incident.rules.absent.name} for clients that were away", "yellow")
+        say(f"{incident.stood_in} calls were made by {incident.rules.absent.name} for disconnected clients", "yellow")

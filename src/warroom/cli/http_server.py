@@ -34,7 +34,7 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C; a `ValueError` says which option cannot be. `games` is the folder of the page's games."""
     if workers > 1 and sys.platform == "win32":
-        raise ValueError(f"Windows hands no connections to other processes: --workers must be 1, got {workers}")
+        raise ValueError(f"Windows cannot pass connections between processes: --workers must be 1, got {workers}")
     check_choice("--log-format", log_format, LOG_FORMATS)
     serving.check()
     logging.config.dictConfig(log_config(log_format))

@@ -1,6 +1,7 @@
 """A group of commands that imports a command when it runs, shows its help or completes its options."""
 
 import os
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
@@ -12,6 +13,10 @@ from warroom.core.docstrings import function_docstring
 
 COMPLETING = "_WARROOM_COMPLETE"
 """Environment variable by which a shell asks for completions."""
+
+
+_STYLE = re.compile(r"\[[a-z#/@][^\[]*?\]")
+"""What typer's help pages would read as a style and leave out, such as the extra in `warroom[train]`."""
 
 
 class Verb(NamedTuple):
@@ -34,7 +39,15 @@ class Verb(NamedTuple):
         single.command(name, help=function_docstring(callback), context_settings=dict(self.settings))(callback)
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
+        parts: list[Any] = [command, *command.params]
+        for part in parts:
+            part.help = _as_written(part.help)
         return command
+
+
+def _as_written(text: str | None) -> str | None:
+    """A help text whose words in brackets are shown; completions are never marked up."""
+    return text if text is None or COMPLETING in os.environ else _STYLE.sub(r"\\\g<0>", text)
 
 
 class LazyGroup(TyperGroup):

@@ -96,7 +96,7 @@ def mcp_command(
         return
     if not http and (any(x is not None for x in (host, port, max_sessions, max_sessions_per_client)) or allowed):
         raise ValueError(
-            "--host and --port need --http, and so do who may connect and how often; without it the server uses stdio"
+            "--host, --port and the access and session options need --http; without it the server uses stdio"
         )
     served = (
         _http_server(access_of(host or HOST, allowed), port, max_sessions, max_sessions_per_client) if http else None

@@ -74,7 +74,7 @@ def _print_power(rows: "Sequence[PowerRow]", power: float, difference: float | N
     for heading in headings:
         table.add_column(heading, justify="right")
     for row in rows:
-        names = f"{row.policy} less {row.baseline}" if row.policy else "given"
+        names = f"{row.policy} minus {row.baseline}" if row.policy else "given"
         figures = [row.incidents, row.attempts, row.standard_deviation, row.detectable]
         figures += [row.power, row.needed] if difference is not None else []
         table.add_row(names, row.tier or "–", row.metric or "–", *map(_figure, figures))

@@ -38,7 +38,7 @@ def serve_command(
     log_format: Annotated[
         str,
         typer.Option(
-            help="text: warnings, for people. json: one object a line for programs, the end of every session included.",
+            help="text: warnings, for people. json: one JSON object per line, including session ends.",
         ),
     ] = "text",
     debug_truth: Annotated[

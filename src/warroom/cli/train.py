@@ -162,7 +162,7 @@ def _from_scratch(config: TrainConfig, start: StartOptions, folder: Path, resume
 
 def _only_warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
     _warm_start(config, start, folder)
-    say(f"evaluate it: warroom eval --policies heuristic,expert,hf:{folder} --seeds 20")
+    say(_evaluate_hint(folder, config.seats))
 
 
 def _warm_start(config: TrainConfig, start: StartOptions, folder: Path) -> None:
@@ -273,7 +273,11 @@ def _print_summary(summary: "TrainSummary", folder: Path, seats: Sequence[str]) 
     screen.print(Text(f"weights of step {summary['weights_step']}{within}"))
     for what, place in (("model and card", "model"), ("learning curve", "learning_curve.png")):
         screen.print(Text(f"{what}: {folder / place}"))
-    model = f"hf:{folder / 'model'}"
-    trained = ",".join([f"{seat}={model}" for seat in seats])
-    policies = f"{trained},rest=expert" if trained else f"heuristic,expert,{model}"
-    screen.print(Text(f"evaluate it: warroom eval --policies {policies} --seeds 20"))
+    screen.print(Text(_evaluate_hint(folder / "model", seats)))
+
+
+def _evaluate_hint(model: Path, seats: Sequence[str]) -> str:
+    """The command that evaluates a model at the seats it was trained for, beside experts in the others."""
+    trained = ",".join([f"{seat}=hf:{model}" for seat in dict.fromkeys(seats)])
+    policies = f"{trained},rest=expert" if trained else f"heuristic,expert,hf:{model}"
+    return f"evaluate it: warroom eval --policies {policies} --seeds 20"

@@ -12,8 +12,8 @@ MAX_LINE_CHARACTERS = 400
 class UnknownName(ValueError):
     """A name that is not in its closed list; the message says which names are, and the nearest one."""
 
-    def __init__(self, kind: str, got: object, allowed: Collection[str]) -> None:
-        super().__init__(unknown_name_message(kind, got, allowed))
+    def __init__(self, kind: str, got: object, allowed: Collection[str], where: str = "") -> None:
+        super().__init__(unknown_name_message(kind, got, allowed, where))
 
     def __reduce__(self) -> tuple[Callable[..., Exception], tuple[type[Exception], str]]:
         return _rebuild, (type(self), str(self))
@@ -60,18 +60,38 @@ def _rebuild(kind: type[Exception], message: str) -> Exception:
     return error
 
 
-CLOSE = 0.5
+CLOSE = 0.65
 """How alike two names are of which one may be a slip for the other, by `difflib`, 0 to 1."""
 ORDERED = 6
 """Names up to which a list keeps its own order, such as that of tiers."""
 
 
-def unknown_name_message(kind: str, got: object, allowed: Collection[str]) -> str:
-    """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed."""
+def unknown_name_message(kind: str, got: object, allowed: Collection[str], where: str = "") -> str:
+    """Say that `got` is no `kind`, offer the nearest allowed name, and list what is allowed.
+
+    `where` follows the name, such as `in rewards.py`.
+    """
     names = list(allowed) if isinstance(allowed, Sequence) and len(allowed) <= ORDERED else sorted(allowed)
-    near = get_close_matches(str(got)[:MAX_QUOTED_CHARACTERS], names, n=1, cutoff=CLOSE)
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    return f"no {kind} {quote_input(got)}{guess} (allowed: {', '.join(names)})"
+    near = _nearest(str(got)[:MAX_QUOTED_CHARACTERS], names)
+    guess = f"; did you mean {near!r}?" if near else ""
+    place = f" {where}" if where else ""
+    return f"no {kind} {quote_input(got)}{place}{guess} (allowed: {', '.join(names)})"
+
+
+def _nearest(got: str, names: Sequence[str]) -> str:
+    """The name that `got` may be a slip for; empty if none. A folder that all names share, as `fleet/`, says nothing:
+    by it alone any two scenarios would be alike."""
+    folder = got[: got.rfind("/") + 1]
+    shared = folder if all(name.startswith(folder) for name in names) else ""
+    end, ends = got.removeprefix(shared), [name.removeprefix(shared) for name in names]
+    slips = [name for name in ends if _is_slip(end, name)]
+    near = slips or get_close_matches(end, ends, n=1, cutoff=CLOSE)
+    return shared + near[0] if near else ""
+
+
+def _is_slip(got: str, name: str) -> bool:
+    """Letters in another order, as `tyni` for `tiny`, or a beginning of the other; `difflib` finds such too unlike."""
+    return bool(got and name) and (sorted(got) == sorted(name) or name.startswith(got) or got.startswith(name))
 
 
 def describe_error(error: Exception) -> str:

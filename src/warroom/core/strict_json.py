@@ -129,4 +129,4 @@ def _word(kind: type) -> str:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"it holds {name}, which is no JSON number")
+    raise ValueError(f"it holds {name}, which is not a valid JSON number")

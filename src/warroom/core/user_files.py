@@ -70,9 +70,9 @@ def _explained(error: BaseException, names: Mapping[str, object]) -> str:
     """The message of an error; with the allowed names where one was misspelt."""
     message = str(error)
     if (argument := _WRONG_ARGUMENT.search(message)) and callable(owner := names.get(argument[1])):
-        return unknown_name_message(f"argument of {argument[1]}()", argument[2], inspect.signature(owner).parameters)
+        return unknown_name_message("argument", argument[2], inspect.signature(owner).parameters, f"of {argument[1]}()")
     if (wrong := _WRONG_IMPORT.search(message)) and wrong[2] in sys.modules:
-        return unknown_name_message(f"name in {wrong[2]}", wrong[1], _alike(vars(sys.modules[wrong[2]]), wrong[1]))
+        return unknown_name_message("name", wrong[1], _alike(vars(sys.modules[wrong[2]]), wrong[1]), f"in {wrong[2]}")
     if isinstance(error, NameError) and error.name and names:
         return unknown_name_message("name", error.name, _alike(names, error.name))
     return message

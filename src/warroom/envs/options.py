@@ -41,8 +41,8 @@ class WorldOptions(WordingOptions):
     )
     topology: str | None = option(
         None,
-        "an imported system: a file of `warroom import topology` (its JSON text in Python and over the wire); "
-        "by default a system is drawn from the seed",
+        "an imported system: a file of `warroom import topology` (in Python and over HTTP its JSON text); by default a "
+        "system is drawn from the seed",
         longest=MAX_TOPOLOGY_LENGTH,
         load=load_topology,
     )

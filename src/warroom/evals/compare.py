@@ -91,7 +91,7 @@ def _pairs(sides: tuple[ComparedRun, ComparedRun], first: str | None, second: st
     one, other = sides[0].record.policies, sides[1].record.policies
     for side, named in zip(sides, (first, second), strict=True):
         if named is not None and named not in side.record.policies:
-            raise UnknownName(f"policy in {side.folder}", named, side.record.policies)
+            raise UnknownName("policy", named, side.record.policies, f"in {side.folder}")
     if first or second:
         left, right = first or second or "", second or first or ""
         if left not in one or right not in other:

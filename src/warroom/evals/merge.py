@@ -13,9 +13,12 @@ from warroom.policies.llm.usage import USAGE, summed
 from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
 from warroom.runs.lock import require_unlocked
 from warroom.runs.reading import check_plan
+from warroom.runs.writing import REMEDY
 
 _OWN = ("shard",)
 """What the configurations of two shards of one evaluation may differ in."""
+_ADVICE = f"the shards are unchanged: {REMEDY}, remove the new folder and merge again"
+"""What to do where the merged run cannot be written."""
 
 
 def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
@@ -39,6 +42,7 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
         started=min(record.started for record in records),
     )  # fmt: skip
     with open_run(out, whole) as run:
+        run.advice = _ADVICE
         for folder in folders:
             for episode in read_finished(folder):
                 run.append(key_of(episode), episode.to_json())
@@ -89,10 +93,10 @@ def _merge_usage(folders: Sequence[Path], out: Path) -> None:
         return
     notes = read_json_object(used[0] / USAGE)
     lines = list(_renumbered(used))
-    write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines))
+    write_text(out / LEDGER, "".join(json.dumps(line) + "\n" for line in lines), _ADVICE)
     with contents_of(used[0] / USAGE):
         usage = summed(lines, SpendingCaps.parse(notes["caps"]), {name: notes[name] for name in ("caps", "replayed")})
-    write_text(out / USAGE, json.dumps(usage, indent=1) + "\n")
+    write_text(out / USAGE, json.dumps(usage, indent=1) + "\n", _ADVICE)
 
 
 def _renumbered(folders: Sequence[Path]) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,7 @@ from warroom.core.types import Brief, Observation, ToolCall
 from warroom.core.words import split_list
 
 HELP = "help"
+QUIT = "quit"
 
 
 class Human:
@@ -19,13 +20,18 @@ class Human:
         self.brief, self.briefed = brief, False
 
     def act(self, observation: Observation) -> ToolCall:
-        """What the person typed. `help` lists the tools; a call that they do not allow is asked again, at no cost."""
+        """What the person typed; a call that the tools do not allow is asked again, at no cost.
+
+        `help` lists the tools, `quit` is Ctrl-C.
+        """
         if not self.briefed:
             print(self.brief.render())
             self.briefed = True
         print(observation.render())
         while True:
             typed = self._typed()
+            if typed.strip() == QUIT and QUIT not in [tool["name"] for tool in self.brief.tools]:
+                raise KeyboardInterrupt
             try:
                 return parse_call(typed, self.brief)
             except ValueError as error:
@@ -53,7 +59,7 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
     if not words or words[0] not in tools:
         listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
         wrong = f"no tool {words[0]!r}; " if words and words[0] != HELP else ""
-        raise ValueError(f"{wrong}your tools:\n{listing}")
+        raise ValueError(f"{wrong}your tools:\n{listing}\n({QUIT} or Ctrl-C leaves the incident)")
     properties, arguments = tools[words[0]], dict[str, object]()
     free = iter(properties)
     for word in words[1:]:

@@ -118,7 +118,7 @@ def source_of(name: str) -> PolicySource:
         found = [key for key in defined if key[0] != "_"]
         raise ValueError(f"a policy of a file is written {FORM}; {path} defines {', '.join(found) or 'none'}")
     if target not in vars(module):
-        raise UnknownName(f"policy in {path}", target, defined)
+        raise UnknownName("policy", target, defined, f"in {path}")
     return _checked(PolicySource(name, path, vars(module)[target], file_hash(path)), line_of(path, target))
 
 

@@ -86,8 +86,8 @@ class Record:
         except ValueError as error:
             raise ValueError(f"it is cut or not a run record: {error}") from error
         raise ValueError(
-            f"it has layout version {quote_input(data.get('format'))} of another version of Warroom; this one reads "
-            f"version {FORMAT}; make the run again"
+            f"{_layout(data.get('format'))}, written by another version of Warroom; this one reads version {FORMAT}; "
+            "make the run again"
         )
 
 
@@ -101,6 +101,11 @@ TYPES: dict[str, tuple[type, ...]] = {
 _VALUES: dict[str, tuple[type, ...]] = {
     "seeds": (int,), "policies": (str,), "resumed": (dict,), "versions": (str,),
 }  # fmt: skip
+
+
+def _layout(got: object) -> str:
+    """Which layout a record says it has; the first ones did not say."""
+    return "it has no layout version" if got is None else f"it has layout version {quote_input(got)}"
 
 
 def _parse(data: JsonObject) -> Record:

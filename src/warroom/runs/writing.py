@@ -21,6 +21,8 @@ REMEDY = "{remedy}"
 """Stands in an advice for what to do about the file system."""
 RESUME_ADVICE = f"finished episodes stay: {REMEDY} and run again with --resume"
 """What to do where an evaluation cannot write."""
+START_ADVICE = f"{REMEDY}, or choose another --out"
+"""The same before its run has begun, so that there is none to resume."""
 _BEGUN = frozenset({LOCK, f"{RECORD}.part"})
 """What a process leaves that was killed before its run had begun."""
 REMEDIES = {
@@ -36,11 +38,13 @@ class RunWriter:
     def __init__(self, folder: Path, record: Record, resume: bool = False) -> None:
         """Errors are those of `claim_folder`; nothing is written yet."""
         before = check_folder(folder, record, resume)
+        self.advice = START_ADVICE if before is None else RESUME_ADVICE
+        """What to do where the folder cannot be written."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = Lock(folder)
         except OSError as error:
-            raise cannot_write(folder, error) from error
+            raise cannot_write(folder, error, self.advice) from error
         self.folder, self.record = folder, record
         self.notes = [self._lock.note] if self._lock.note else []
         """What was odd about the folder, for the person who resumed it."""
@@ -65,7 +69,7 @@ class RunWriter:
 
     def begin(self) -> None:
         """Write `run.json`."""
-        write_text(self.folder / RECORD, self.record.to_json())
+        write_text(self.folder / RECORD, self.record.to_json(), self.advice)
 
     def stop(self, reason: str) -> None:
         """Note that the run ends before it is whole, without an error."""
@@ -105,12 +109,13 @@ class Run(RunWriter):
             self.played = Counter(key_of(stored.episode) for stored in scan_episodes(folder, self.record))
             """Finished episodes by key."""
             self.begin()
+            self.advice = RESUME_ADVICE
             # Unbuffered: a full disk shows in the write itself, never again when the file is closed.
             self._file = (folder / EPISODES).open("ab", buffering=0)
         except BaseException as error:
             self._lock.release()
             if isinstance(error, OSError):
-                raise cannot_write(folder, error) from error
+                raise cannot_write(folder, error, self.advice) from error
             raise
 
     @property
@@ -131,7 +136,7 @@ class Run(RunWriter):
                 data = data[self._file.write(data) :]
         except OSError as error:
             self._file.truncate(size)
-            raise cannot_write(self.folder / EPISODES, error) from error
+            raise cannot_write(self.folder / EPISODES, error, self.advice) from error
         self.played[key] += 1
 
     def sort_episodes(self, order: Sequence[EpisodeKey]) -> None:
@@ -151,7 +156,7 @@ class Run(RunWriter):
                     target.write(source.read(end - start))
             temporary.replace(path)
         except OSError as error:
-            raise cannot_write(temporary, error) from error
+            raise cannot_write(temporary, error, self.advice) from error
 
 
 def open_run(folder: Path, record: Record, resume: bool = False) -> Run:
@@ -190,6 +195,8 @@ def _continued(folder: Path, record: Record, resume: bool) -> Record | None:
             raise ValueError(f"{folder} exists and is not a run folder; choose another --out")
         return None
     before = read_record(folder)
+    if before.kind != record.kind:
+        raise ValueError(f"{folder} holds a run of `warroom {before.kind}`; choose another --out")
     differing = _differences(before, record)
     if differing:
         again = _other_command(folder, before, record) if resume else ""
@@ -203,7 +210,7 @@ def _continued(folder: Path, record: Record, resume: bool) -> Record | None:
 
 def _differences(before: Record, record: Record) -> list[str]:
     """What keeps a run from being the continuation of another."""
-    old, new = ({**r.config, "kind of run": r.kind, "version of Warroom": r.warroom} for r in (before, record))
+    old, new = ({**r.config, "version of Warroom": r.warroom} for r in (before, record))
     return sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 

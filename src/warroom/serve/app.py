@@ -85,7 +85,7 @@ class ServeOptions:
             raise UnknownName("environment", self.env, (*environments(), ALL))
         hold_out = self.hold_out  # reads the salt
         if self.debug_truth and hold_out != OPEN:
-            raise ValueError("a server that reveals the truth holds nothing out: leave --debug-truth out")
+            raise ValueError("--debug-truth cannot be combined with held-out tasks: it reveals the truth")
         if self.tasks_only is not None:
             parse_split(self.tasks_only)
         named = [part.rpartition("=")[2] for part in self.team.split(",")]

@@ -169,7 +169,7 @@ class McpSession:
     def _parse_start(self, arguments: Mapping[str, object]) -> StartArguments:
         strange = [name for name in arguments if name not in START_PARAMETERS]
         if strange:
-            raise UnknownName(f"argument of {START}", strange[0], START_PARAMETERS)
+            raise UnknownName("argument", strange[0], START_PARAMETERS, f"of {START}")
         tier, abandon = arguments.get("tier", self.tier), arguments.get("abandon", False)
         following = self.index + (self.chat.calls > 0)
         index = arguments.get("index", following)

@@ -288,7 +288,7 @@ class SharedIncident:
     def _stop(self) -> None:
         self._phase = SeatState.STOPPED
         for shown in self._shown.values():
-            shown.append("The host stopped the incident before its end; it counts for nobody.")
+            shown.append("The host stopped the incident before its end; it is not scored.")
 
     # -- within -------------------------------------------------------------------------------------------
 

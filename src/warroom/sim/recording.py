@@ -179,7 +179,7 @@ def read_archive(folder: Path) -> Archive:
         raise ValueError(f"{path}: not an index of recordings: {describe_error(error)}") from error
     strange = {name for edge in archive.calls for name in edge} - archive.services.keys()
     if strange:
-        raise UnknownName(f"service of {path}", min(strange), archive.services)
+        raise UnknownName("service", min(strange), archive.services, f"in {path}")
     if not archive.incidents:
         raise ValueError(f"{path} lists no incident; import some: warroom import incidents --help")
     return archive

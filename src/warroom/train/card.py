@@ -242,7 +242,7 @@ def _differences(comparisons: Sequence[JsonObject]) -> str:
     if not found:
         return ""
     lines = [
-        f"- {row['tier']}: {row['policy']} less {row['baseline']} {_figure(row['difference'], 'points')}, "
+        f"- {row['tier']}: {row['policy']} minus {row['baseline']} {_figure(row['difference'], 'points')}, "
         f"p = {row['p']:.4f}, {row['incidents']} incidents"
         for row in found
     ]
@@ -343,7 +343,7 @@ def _parameters(config: JsonObject) -> str:
 def _reproduce(record: Record) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
     return (
-        f"## How to reproduce\n\n```bash\npip install 'warroom[train]'\n{record.command}\n```\n\n"
+        f"## How to reproduce\n\n```bash\npip install '.[train]'  # in a clone of Warroom\n{record.command}\n```\n\n"
         f"Warroom {record.warroom} at commit `{record.commit}`, Python {record.python}, {versions}."
     )
 

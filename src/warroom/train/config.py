@@ -93,7 +93,7 @@ class TrainConfig(Options):
     reward: str | None = option(
         None,
         "a reward function of your own, as FILE.py:FUNCTION; it gets a RolloutResult and returns a number, or numbers "
-        "by name. By default the team's score less a penalty for leaving early",
+        "by name. By default the team's score minus a penalty for leaving early",
         group=LEARN,
     )
     learning_rate: float = option(

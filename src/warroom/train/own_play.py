@@ -33,7 +33,7 @@ def tool_ids(model: HfModel, env: str) -> frozenset[int]:
     """The tokens that begin a call."""
     vocab = environments()[env].compact_vocab
     if vocab is None:
-        raise ValueError(f"{env} has no compact rendering, in which alone a model is taught in its own play")
+        raise ValueError(f"{env} has no compact rendering, which DAgger and forks require")
     return frozenset(word_ids(model.tokenizer, vocab().tools))
 
 

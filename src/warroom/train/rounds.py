@@ -110,7 +110,7 @@ class Rounds:
             learner.restore(state)
         except (OSError, EOFError, KeyError, RuntimeError, TypeError, ValueError, UnpicklingError) as error:
             raise ValueError(
-                f"{self.file} cannot be read: {first_line(error)}; remove it, and --resume begins anew"
+                f"{self.file} cannot be read: {first_line(error)}; remove it, and --resume starts over"
             ) from error
         self.rows = self.log.cut(state["round"])
         return float(state["used"])

@@ -231,7 +231,7 @@ def _reserve(repository: str) -> None:
         huggingface_hub.HfApi().create_repo(repository, exist_ok=True)
     except Exception as error:  # network, access, a wrong name: the library has dozens of classes for it
         raise ValueError(
-            f"the Hub does not give {repository!r}: {first_line(error)}; "
+            f"cannot access {repository!r} on the Hub: {first_line(error)}; "
             "log in with `hf auth login` or leave --push-to-hub out"
         ) from error
 
@@ -306,6 +306,6 @@ def _push(folder: Path, repository: str, log_line: LineLogger) -> None:
     except Exception as error:  # as above; the weights are on this disk, and a second try is one command
         again = f"hf upload {repository} {folder}"
         raise ValueError(
-            f"the model is in {folder}, and the Hub did not take it: {error}; push it by: {again}"
+            f"the model is in {folder}, but the upload to the Hub failed: {error}; upload it with: {again}"
         ) from error
     log_line(f"pushed to https://huggingface.co/{repository}")

@@ -84,11 +84,11 @@ def read_sweep(path: Path) -> TrainingGrid:
         raise ValueError(f"{path} cannot be read as TOML: {error}") from error
     for name in found:
         if name not in TABLES:
-            raise UnknownName(f"table of {path}", name, TABLES)
+            raise UnknownName("table", name, TABLES, f"in {path}")
     shared, grid = _table(found, "train", path), _table(found, "grid", path)
     for name in (*shared, *grid):
         if name not in (*TrainConfig.declared(), "options"):
-            raise UnknownName(f"option in {path}", name, tuple(TrainConfig.declared()))
+            raise UnknownName("option", name, tuple(TrainConfig.declared()), f"in {path}")
     for name, values in grid.items():
         if not isinstance(values, list) or not values:
             raise ValueError(f"{path}: {name} of [grid] must be a list of values to try, got {quote_input(values)}")
@@ -97,7 +97,7 @@ def read_sweep(path: Path) -> TrainingGrid:
     evaluation = _table(found, "eval", path) if "eval" in found else None
     for name in evaluation or {}:
         if name not in EVALUATION:
-            raise UnknownName(f"option in [eval] of {path}", name, EVALUATION)
+            raise UnknownName("option", name, EVALUATION, f"in [eval] of {path}")
     return _checked(TrainingGrid(shared, grid, evaluation), path)
 
 

@@ -88,7 +88,7 @@ def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
     ):
         for name in wanted:
             if name not in known:
-                raise UnknownName(f"{kind} of this run", name, sorted(known))
+                raise UnknownName(kind, name, sorted(known), "in this run")
 
 
 def read_drawn_episodes(folder: Path, choice: EpisodeFilter, salt_file: Path | None) -> RunEpisodes:

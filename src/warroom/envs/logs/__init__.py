@@ -12,7 +12,7 @@ from warroom.envs.logs.scenario import CORE, FULL, RECORDED, OutageScenario
 
 ENVIRONMENT = EnvSpec(
     name="logs",
-    summary="An agent on call finds the root behind cascading and silent failures in the logs of a system",
+    summary="An agent on call finds the root cause of cascading and silent failures in the logs of a system",
     seats=SEATS,
     suites=(CORE, FULL, RECORDED),
     build=build,

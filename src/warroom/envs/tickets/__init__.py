@@ -11,7 +11,8 @@ from warroom.envs.tickets.scenario import CORE, FULL, IMPORTED, TicketScenario
 
 ENVIRONMENT = EnvSpec(
     name="tickets",
-    summary="A desk answers a ticket from a knowledge base with citations and calibrated confidence, or hands it over",
+    summary="A help-desk agent answers a ticket from a knowledge base with citations and calibrated confidence, or "
+    "escalates it",
     seats=SEATS,
     suites=(CORE, FULL, IMPORTED),
     build=build,

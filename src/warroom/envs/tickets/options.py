@@ -43,12 +43,12 @@ class TicketsOptions(WordingOptions):
     calibration: float = option(1.0, "multiplies the points of calibration", above=0, at_most=MAX_MULTIPLIER)
     quality: str = option(
         FACTS,
-        "what quality is graded by: the facts that an answer tells, or ROUGE-L against the reference",
+        "how quality is graded: by the facts an answer states, or by ROUGE-L against the reference",
         choices=(FACTS, ROUGE_L),
     )
     process: str = option(
         OUTCOME,
-        "when the multi-turn mode pays for what came into view: at the end with a right decision (outcome), or at once "
+        "when multi-turn mode rewards retrieved documents: at the end with a right decision (outcome), or at once "
         "and taken back at the submission (potential)",
         choices=(OUTCOME, POTENTIAL),
     )

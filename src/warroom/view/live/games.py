@@ -85,7 +85,7 @@ def seats_of(wish: JsonObject, env: str, allowed: AllowedPolicies) -> dict[str, 
         check_choice("seat", seat, seats)
     missing = [seat for seat in seats if seat not in given]
     if missing:
-        raise ValueError(f"nobody sits at {', '.join(missing)}: choose a policy, or a person")
+        raise ValueError(f"no player for seat {', '.join(missing)}: choose a policy, or a person")
     for seat in seats:
         check_type(seat, given[seat], str)
         allowed.check(env, given[seat])
@@ -166,7 +166,7 @@ class Games:
     def _reopened(self, id: str) -> Game:
         stored = self.journal.read(id)
         if stored is None:
-            raise NoGame("there is no such game here, or no longer: it was played too long ago")
+            raise NoGame("there is no such game here, or it has expired")
         self.journal.truncate(id, stored.size)
         return self._keep(Game(id, stored.setup, stored.calls, client=self.allowed.client))
 

@@ -131,7 +131,7 @@ async def _create(site: LiveSite, request: Request) -> Response:
 
 async def _shared(site: LiveSite, request: Request) -> Response:
     if site.join is None:
-        raise PermissionError("shared incidents can be joined from a page of the own machine only")
+        raise PermissionError("shared incidents can be joined only from a page on this machine")
     body = await _body(request)
     url, code, seat = _of({"url": ""} | body, "url", str), _of(body, "code", str), _of(body, "seat", str)
     game = site.games.host(await asyncio.to_thread(site.join, url, code, seat))
