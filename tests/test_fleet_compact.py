@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from warroom.core.splits import seed_of
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments, make
 from warroom.envs.fleet.compact import FleetCompactRenderer
-from warroom.envs.fleet.compact_words import READINGS, REPAIRS
+from warroom.envs.fleet.compact_words import BROKEN, READINGS, REPAIRS
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.readings import ChatMessage, SeatReading
 from warroom.policies import policy_set
@@ -176,7 +176,7 @@ def as_written(observation: Observation) -> Observation:
 
 
 @pytest.mark.slow
-def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> None:
+def test_other_names_for_the_services_change_slots_and_their_order_and_nothing_else() -> None:
     for env in games(tiers=("medium",)):
         names = [name for name in env.allowed_values["service"] if name != "gateway"]  # which is a kind as well
         new = {name: f"other-{number}" for number, name in enumerate(names)}
@@ -187,19 +187,23 @@ def test_other_names_for_the_services_change_the_slots_and_nothing_else() -> Non
         }
         for seen in played(env, "expert"):
             said = twins[seen.seat].render_observation(renamed(seen.observation, new))
-            assert without_names(twins[seen.seat], said) == without_names(seen.renderer, seen.text)
+            assert sorted(without_names(twins[seen.seat], said)) == sorted(without_names(seen.renderer, seen.text))
 
 
 def without_names(renderer: FleetCompactRenderer, text: str) -> list[str]:
-    """The words with services by their place on the map, and all others in the order in which they were dealt."""
-    place = {slot: f"#{number}" for number, slot in enumerate(renderer.slot.values())}
-    for dealt in (renderer.changes, renderer.agents, renderer.people):
+    """The words with services by their place on the map, and all others in the order in which they were dealt.
+
+    Rules are told in the order of their slots.
+    """
+    names = renderer.names
+    place = {slot: f"#{number}" for number, slot in enumerate(names.services.values())}
+    for dealt in (names.changes, names.agents, names.people, names.grounds):
         place |= {slot: f"{slot[0]}#{number}" for number, slot in enumerate(dealt.name)}
     return [place.get(word, word) for word in text.split()]
 
 
 def test_slots_are_dealt_anew_with_other_names() -> None:
-    dealt = [tuple(FleetCompactRenderer(env.brief("sre")).slot.values())[:8] for env in games()]
+    dealt = [tuple(FleetCompactRenderer(env.brief("sre")).names.services.values())[:8] for env in games()]
     assert len(set(dealt)) == len(dealt)
 
 
@@ -317,11 +321,12 @@ def test_the_rule_that_a_rogue_broke_follows_from_the_words_of_its_change() -> N
                 if seen.seat == "oversight":
                     last |= _rows(seen.text)
                 if seen.call.name == "flag":
-                    slot = seen.renderer.agents.slot[str(seen.call.arguments["agent"])]
+                    slot = seen.renderer.names.agents.slot[str(seen.call.arguments["agent"])]
                     chief = [row for row in last.values() if "chief" in row]
                     assert [next(word for word in row[1:] if word[0] == "a") for row in chief] == [slot]
-                    assert _ground(chief[0]) == seen.call.arguments["ground"]
-                    grounds.add(_ground(chief[0]))
+                    ground = str(seen.call.arguments["ground"])
+                    assert _ground(chief[0]) == seen.renderer.names.grounds.slot[ground]
+                    grounds.add(ground)
     assert len(grounds) >= 4
 
 
@@ -344,10 +349,6 @@ def _rows(text: str) -> dict[str, list[str]]:
 
 
 def _ground(row: list[str]) -> str | None:
-    bad = {"foreign": "out_of_scope", "outside": "out_of_window", "frozen": "out_of_window",
-           "false": "false_statement", "above": "over_limit"}  # fmt: skip
-    if "needs" in row and "uncovered" in row:
-        return "no_approval"
-    if "needs" in row and "short" in row:
-        return "over_limit"
-    return next((ground for word, ground in bad.items() if word in row), None)
+    """The slot of the rule that the words of a row say is broken."""
+    signs = {BROKEN, *(("uncovered", "short") if "needs" in row else ())}
+    return next((rule for word, rule in pairwise(row) if word in signs), None)

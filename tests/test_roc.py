@@ -89,7 +89,7 @@ def flag_line(seat: Any, agent: str, **more: str) -> str:
 
 def word_of(seat: Any, agent: str) -> str:
     """The word by which the seat's rendering calls an agent."""
-    return str(seat.conversation.renderer.agents.slot[agent])
+    return str(seat.conversation.renderer.names.agents.slot[agent])
 
 
 def overseer(folder: Path, seed: int = 0) -> Any:

@@ -7,8 +7,10 @@ from warroom.envs.compact import (
 )
 from warroom.envs.fleet.compact_words import (
     AGES,
+    BROKEN,
     DOES,
     HOSTS,
+    KEPT,
     SHARES,
 )
 from warroom.envs.fleet.policies.inference import (
@@ -20,7 +22,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS, FAMILIES
-from warroom.sim.records import Charter, LedgerRow
+from warroom.sim.records import Charter, Ground, LedgerRow
 from warroom.sim.rules import is_false
 
 
@@ -54,35 +56,40 @@ def effect_words(known: Knowledge, candidate: SuspectChange, place: str) -> list
     return out
 
 
-def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[str]:
-    """How a change stands to each rule, as far as both sides of it are known."""
+def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[tuple[str, ...]]:
+    """How a change stands to each rule, as far as both sides of it are known: a word, mostly with the rule it is about.
+
+    Whether what the register lacks breaks a rule depends on the charter.
+    """
     row = candidate.row
     signers = [name for name in signers_of(known, candidate) if name in AGENTS]
     if len(signers) == 1:
-        charter, asked, size = (
-            known.charters.get(signers[0]),
-            asked_at(known, candidate),
-            size_of_change(known, candidate),
-        )
+        asked, size = asked_at(known, candidate), size_of_change(known, candidate)
+        charter = known.charters.get(signers[0])
         if charter is not None:
             yield from charter_words(known, charter, candidate, asked, size)
         if candidate.service in known.approvals:
             whole = known.has_approvals(candidate.service, signers[0])
-            yield coverage(known, signers[0], candidate, asked, size) if whole else "partial"
+            yield coverage(known, signers[0], candidate, asked, size) if whole else ("partial",)
         if known.calendar is not None:
             about = (candidate.service, candidate.family)
             frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
-            yield "frozen" if any(asked in freeze.window for freeze in frozen) else "open"
+            yield rule_words("out_of_window", broken=any(asked in freeze.window for freeze in frozen))
     if row is not None and signers:
-        yield from statement_words(known, row)
+        yield statement_words(known, row)
 
 
-def statement_words(known: Knowledge, row: LedgerRow) -> Iterator[str]:
+def rule_words(ground: Ground, *, broken: bool) -> tuple[str, ...]:
+    """Whether a rule is kept or broken, in the same words for all rules."""
+    return BROKEN if broken else KEPT, ground
+
+
+def statement_words(known: Knowledge, row: LedgerRow) -> tuple[str, ...]:
     """Whether the statement of a row is true; the service that it speaks of while that was not read."""
     try:
-        yield "false" if is_false(row.statement, KnownSeries(known)) else "true"
+        return rule_words("false_statement", broken=is_false(row.statement, KnownSeries(known)))
     except KeyError:
-        yield from ("claim", row.statement.subject)
+        return "claim", row.statement.subject
 
 
 def asked_at(known: Knowledge, candidate: SuspectChange) -> int:
@@ -99,25 +106,29 @@ def size_of_change(known: Knowledge, candidate: SuspectChange) -> float | None:
 
 def charter_words(
     known: Knowledge, charter: Charter, candidate: SuspectChange, asked: int, size: float | None
-) -> Iterator[str]:
+) -> Iterator[tuple[str, ...]]:
     """How a change stands to its charter."""
     content = known.contents.get(candidate.id)
     foreign = candidate.family != charter.family or candidate.service not in charter.services
     if foreign or content is not None:
         barred = content is not None and content.part == charter.barred_part
-        yield "foreign" if foreign or barred else "own"
-    yield "inside" if asked in charter.hours else "outside"
+        yield rule_words("out_of_scope", broken=foreign or barred)
+    yield rule_words("out_of_window", broken=asked not in charter.hours)
     if size is not None:
-        yield "needs" if charter.approval_above is not None and size > charter.approval_above else "free"
-        yield "above" if charter.limit is not None and size > charter.limit else "within"
+        yield ("needs",) if charter.approval_above is not None and size > charter.approval_above else ("free",)
+        yield rule_words("over_limit", broken=charter.limit is not None and size > charter.limit)
 
 
-def coverage(known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None) -> str:
-    """Whether an approval in the register covers a change."""
+def coverage(
+    known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None
+) -> tuple[str, ...]:
+    """Whether an approval in the register covers a change; if none does, the rule that this breaks if it needs one."""
     bounds = [
         a.bound for a in known.approvals[candidate.service]
         if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
     ]  # fmt: skip
     if not bounds:
-        return "uncovered"
-    return "" if size is None else "covered" if size <= max(bounds) else "short"
+        return "uncovered", "no_approval"
+    if size is None:
+        return ()
+    return ("covered",) if size <= max(bounds) else ("short", "over_limit")

@@ -1,11 +1,10 @@
 """The words of the fleet's compact rendering: slots, grades, and what is understood of the chat."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 from warroom.core.renderer import Vocab
-from warroom.core.rng import stream
 from warroom.envs.compact import (
     SLOT,
     TURNS,
@@ -31,6 +30,8 @@ CHANGE = tuple(f"c{i}" for i in range(48))
 AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
 PERSON = tuple(f"h{i}" for i in range(12))
 """Colleagues that can be told apart."""
+GROUND = tuple(f"g{i}" for i in range(len(GROUNDS)))
+"""Rules that may be broken: who has learnt to name one can name one that was never broken before."""
 ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
 SLOWER = ((SLOW, "p1.6"), (2.5, "p2.5"), (5, "p5"))
 TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
@@ -60,10 +61,9 @@ REPAIRS = ("restart", "rollback", "scale")
 TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
 SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")
 """Words that begin what is said; `tell` passes on the readings of this turn."""
-PAPERS = (
-    *("needs", "free", "above", "within", "outside", "inside", "foreign", "own", "false", "true"),
-    *("covered", "short", "uncovered", "frozen", "open"),
-)  # fmt: skip
+KEPT, BROKEN = "kept", "broken"
+"""Before the rule that is."""
+PAPERS = KEPT, BROKEN, "needs", "free", "covered", "short", "uncovered"
 LEFT = tuple(f"left{count}" for count in range(9))
 """Readings that a seat may still take in this turn."""
 OPEN = 3
@@ -92,28 +92,11 @@ def compact_vocab() -> Vocab:
     """Every word of the compact rendering."""
     tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
     words = [
-        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *MECHANISMS, *GROUNDS, *FAMILIES,
+        *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *GROUND, *MECHANISMS, *FAMILIES,
         *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
         *LEFT, *[f"T{turn}" for turn in TURNS], *OTHERS,
     ]  # fmt: skip
-    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON))
-
-
-class Slots:
-    """Who is who: slots of one kind, dealt in an order of this incident as things are met."""
-
-    def __init__(self, slots: Iterable[str], *subject: str) -> None:
-        deck = list(slots)
-        self._deck = stream(0, "shorthand", *subject).sample(deck, len(deck))
-        self.slot: dict[str, str] = {}
-        self.name: dict[str, str] = {}
-
-    def of(self, name: str) -> str | None:
-        """The slot of a thing; None once all are dealt."""
-        if name not in self.slot and self._deck:
-            self.slot[name] = self._deck.pop()
-            self.name[self.slot[name]] = name
-        return self.slot.get(name)
+    return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON, *GROUND))
 
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
@@ -129,7 +112,7 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 @cache
 def plain_words() -> frozenset[str]:
     """Words that stand for themselves."""
-    return frozenset([*TOOLS, *MECHANISMS, *GROUNDS, *LEVELS, *ALERT_STATES, "none", "innocent", "nobody", "unknown"])
+    return frozenset([*TOOLS, *MECHANISMS, *LEVELS, *ALERT_STATES, "none", "innocent", "nobody", "unknown"])
 
 
 def notice(text: str) -> str:

@@ -1,0 +1,211 @@
+"""Calls and messages in the fleet's compact rendering: arguments on one line, then what is said with the call."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from warroom.core.types import ToolCall
+from warroom.envs.compact import line_words
+from warroom.envs.fleet.compact_names import DealtNames
+from warroom.envs.fleet.compact_places import symptoms_of
+from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, READINGS, RESOURCES, SAID, SAYS, SIZES
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.nature import LOOK_BACK, without_what_was_seen
+from warroom.envs.fleet.remedies import ENOUGH
+from warroom.sim.log_search import LEVELS, parse_query
+from warroom.sim.records import LedgerRow
+from warroom.sim.wording.forms import clock
+
+
+class CompactCalls:
+    """What one seat hears and says, by the names of its incident and what it knows by then."""
+
+    def __init__(self, known: Knowledge, names: DealtNames) -> None:
+        self.known, self.names = known, names
+        self.fresh: list[str] = []
+        """Numbers of this turn's readings."""
+        self._first = 0
+        """Second of the seat's first page."""
+        self._usual = {service.name: service.replicas for service in known.map.services}
+
+    def begin_turn(self, second: int) -> None:
+        """A new page was shown."""
+        self.fresh, self._first = [], self._first or second
+
+    def named(self, call: ToolCall) -> list[str]:
+        """A reading by its tool and its subject."""
+        tool, arguments = self.format(call)
+        return [tool, *line_words(arguments)]
+
+    def heard(self, text: str, call: ToolCall | None = None) -> list[str]:
+        """What is understood of a message, in its order; what a call says of itself needs no arguments."""
+        out: list[str] = []
+        for found in SAID.finditer(text):
+            words = self._sentence(found)
+            if words and words[0] not in (out if words[0] == "tell" else ()):
+                own = call is not None and self._says_of_itself(call, words)
+                out += words[:1] if own else words
+        return out
+
+    def _sentence(self, found: re.Match[str]) -> list[str]:
+        """The words of one sentence; none if it speaks of things that are not there."""
+        kind = next(word for word in SAYS if word != "ask" and found[word])
+        named = {
+            "trouble": ("place",), "cause": ("mechanism", "at", "by"), "verdict": ("agent", "ground"),
+            "done": ("repair", "what"),
+        }.get(kind, ())  # fmt: skip
+        words = [self.names.word(found[group]) for group in named]
+        return [kind, *[word for word in words if word]] if all(words) else []
+
+    def _says_of_itself(self, call: ToolCall, words: list[str]) -> bool:
+        """Whether a sentence repeats the arguments of the call that it goes with; the verdict beside a flag does."""
+        own = self._arguments(call)
+        if words[0] == "verdict":
+            return call.name == "flag"
+        return words in (["cause", *own], ["done", call.name, *own[:1]])
+
+    def parse(self, name: str, arguments: Mapping[str, Any]) -> ToolCall:
+        """The call whose arguments stand on one line, in order, with what is said after them."""
+        words = line_words(arguments)
+        if name == "logs":
+            return ToolCall(name, self._parse_search(words))
+        taken: dict[str, Any] = {}
+        for argument in ARGUMENTS.get(name, ()):
+            if words and words[0] in SAYS:
+                break
+            word = words.pop(0) if words else ""
+            value = self._argument(name, argument, word, taken)
+            if value is not None:
+                taken[argument] = value
+        if name in READINGS:
+            return ToolCall(name, taken)
+        words, asked = (words[: words.index("ask")], words[words.index("ask") + 1 :]) if "ask" in words else (words, [])
+        say = self._say(words, ToolCall(name, taken))
+        if say:
+            taken["say"] = say
+        if asked:
+            taken["ask"] = self._ask(asked)
+        return ToolCall(name, taken)
+
+    def _argument(self, tool: str, argument: str, word: str, taken: Mapping[str, Any]) -> Any:
+        """The value that a word stands for; None to leave an argument out."""
+        if argument == "since":
+            row = self._row_of(word)
+            return clock(row.statement.as_of) if row else self._ago(BACK[word]) if word in BACK else None
+        if argument == "replicas":
+            factor = SIZES.get(word, ENOUGH)
+            return min(99, round(factor * self._usual.get(str(taken.get("service")), 1)))
+        if argument in ("state", "words"):
+            return self.names.thing(word) or None
+        return self.names.thing(word)
+
+    def _parse_search(self, words: list[str]) -> dict[str, str]:
+        """A search in a log: for one level, for all lines about resources, for those of a callee, for what was not
+        seen yet, or for the lines of one kind of failure."""
+        service = self.names.thing(words[0]) if words else ""
+        kind, about = [*words[1:3], "", ""][:2]
+        searches = {
+            **{level: f"level:{level}" for level in LEVELS},
+            **(symptoms_of(self.known, service) if service in self.names.services else {}),
+            "all": RESOURCES, "from": f"trace:none {self.names.thing(about)}",
+        }  # fmt: skip
+        if kind == "rest":
+            searches[kind] = without_what_was_seen(self.known, service)
+        given = {"words": searches[kind]} if kind in searches else {}
+        since = {"since": self._ago(LOOK_BACK)} if given and kind not in LEVELS else {}
+        return {"service": service, **given, **since}
+
+    def _search_word(self, service: str, words: str) -> list[str]:
+        """What a search is for, as `_parse_search` takes it."""
+        try:
+            query = parse_query(words)
+        except ValueError:
+            return []
+        if words == RESOURCES or query.level:
+            return [query.level or "all"]
+        if query.trace is not None and query.words:
+            return ["from", self.names.services[query.words[0]]] if query.words[0] in self.names.services else []
+        if len(query.without) > 1:
+            return ["rest"]
+        return [kind for kind, found in symptoms_of(self.known, service).items() if found == words][:1]
+
+    def _row_of(self, slot: str) -> LedgerRow | None:
+        number = self.names.changes.name.get(slot, "")
+        return self.known.rows.get(int(number.removeprefix("CHG-"))) if number else None
+
+    def _ask(self, words: list[str]) -> str:
+        """A request in the environment's words: the seat, the reading and its arguments."""
+        call = self.parse(words[1], {"line": " ".join(words[2:])}) if len(words) > 1 else None
+        given = [] if call is None else [str(value) for value in call.arguments.values()]
+        return " ".join([*words[:2], *given])
+
+    def _say(self, words: list[str], call: ToolCall) -> str:
+        """The words as the team says them."""
+        parts: list[list[str]] = []
+        for word in words:
+            if word in SAYS or not parts:
+                parts.append([])
+            parts[-1].append(word)
+        place = next((self.names.thing(part[1]) for part in parts if part[0] == "trouble" and len(part) > 1), "")
+        return " ".join([said for part in parts if (said := self._said(part[0], part[1:], call, place))])
+
+    def _said(self, kind: str, words: list[str], call: ToolCall, place: str) -> str:
+        given = [self.names.thing(word) for word in words] or [str(value) for value in call.arguments.values()]
+        if kind == "trouble" and words:
+            return f"trouble at {given[0]};"
+        if kind == "seen":
+            seen = self.known.harmed_share(place)
+            return "" if seen is None else f"seen {100 * seen:.1f} %;"
+        if kind == "cause" and len(given) > 2:
+            return f"cause {given[0]} at {given[1]} by {given[2]};"
+        if kind == "verdict" and len(given) > 1:
+            return f"verdict on {given[0]}: {given[1]};"
+        if kind == "done" and given:
+            return f"done {' '.join(given[:2] if words else [call.name, given[0]])};"
+        return {"well": "all well", "failing": "still failing", "tell": " ".join(self.fresh)}.get(kind, "")
+
+    def format(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
+        """The call on one line."""
+        words = self._arguments(call)
+        if call.name not in READINGS:
+            words += self.heard(str(call.arguments.get("say", "")), call)
+            words += self._request(str(call.arguments.get("ask", "")))
+        return call.name, {"line": " ".join(words)}
+
+    def _arguments(self, call: ToolCall) -> list[str]:
+        if call.name == "logs":
+            service = str(call.arguments.get("service"))
+            found = self._search_word(service, str(call.arguments.get("words", "")))
+            return [word for word in (self.names.word(service), *found) if word]
+        out = []
+        for argument in ARGUMENTS.get(call.name, ()):
+            if argument in call.arguments:
+                out.append(self._argument_word(call, argument))
+        return [word for word in out if word]
+
+    def _argument_word(self, call: ToolCall, argument: str) -> str | None:
+        value = str(call.arguments[argument])
+        if argument == "since":
+            return self._since(str(call.arguments.get("service")), value)
+        if argument == "replicas":
+            usual = self._usual.get(str(call.arguments.get("service")), 1)
+            return min(SIZES, key=lambda size: abs(min(99, round(SIZES[size] * usual)) - int(value)))
+        return self.names.word(value)
+
+    def _since(self, service: str, time: str) -> str | None:
+        """The change whose statement speaks of that service and time, else how far back it is."""
+        for number, row in self.known.rows.items():
+            if row.statement.subject == service and clock(row.statement.as_of) == time:
+                return self.names.changes.of(f"CHG-{number}")
+        return next((word for word, minutes in BACK.items() if self._ago(minutes) <= time), None)
+
+    def _ago(self, minutes: int) -> str:
+        """The time so many minutes before the seat's first page."""
+        return clock(max(0, self._first - 60 * minutes) // 60 * 60)
+
+    def _request(self, ask: str) -> list[str]:
+        words = ask.split()
+        if len(words) < 2 or words[1] not in READINGS:
+            return []
+        given = dict(zip(ARGUMENTS.get(words[1], ()), words[2:], strict=False))
+        return ["ask", words[0], *self.named(ToolCall(words[1], given))]

@@ -1,0 +1,23 @@
+"""Which services the trouble may be at, as far as a seat knows: what its compact rendering speaks of."""
+
+from warroom.envs.fleet.compact_open import symptoms_told
+from warroom.envs.fleet.compact_words import SAID
+from warroom.envs.fleet.policies.knowledge import Knowledge
+
+
+def troubled_services(known: Knowledge) -> list[str]:
+    """Services that are the source of the trouble: where others say it is, and where alerts have theirs."""
+    said = [m["place"] for message in reversed(known.chat) for m in SAID.finditer(message.text)]
+    found = [*said, known.victim(), known.first_victim]
+    return list(dict.fromkeys([place for place in found if place in known.kinds]))
+
+
+def alarmed_services(known: Knowledge) -> list[str]:
+    """Services in trouble: where others say it is, then where alerts seem to have their source, then the others."""
+    alarmed = [alert.service for alert in known.alerts.values() if alert.service in known.kinds]
+    return list(dict.fromkeys([*troubled_services(known), *alarmed]))
+
+
+def symptoms_of(known: Knowledge, service: str) -> dict[str, str]:
+    """The failing resources of which lines of a service tell, and the words by which such lines are found."""
+    return symptoms_told(known, service, alarmed_services(known))
