@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
+from statistics import fmean
 
 import pytest
 
@@ -54,15 +55,10 @@ def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
 @pytest.mark.slow
 @every_mode
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
-    """No more than the heuristic.
-
-    Where that one loses points itself, as in the multi-turn mode, the bound is `LITTLE`: whoever does nothing gets 0,
-    and that alone is more.
-    """
+    """No more than `MAX_BLIND_SCORE`, which is a bar of the audit, and far less on average."""
     assert not audited(mode).violations and audited(mode).options == TicketsOptions(mode=mode)
     found = {row.policy: row.score.mean for row in audited(mode).summaries if row.kind in ("degenerate", "searched")}
-    bound = min(MAX_BLIND_SCORE, max(LITTLE, scores(mode)["heuristic"]))
-    assert {name: score for name, score in found.items() if score > bound} == {}
+    assert max(found.values()) <= MAX_BLIND_SCORE and fmean(found.values()) <= LITTLE
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from warroom.core.docstrings import function_docstring
 
@@ -39,9 +39,10 @@ class Verb(NamedTuple):
         single.command(name, help=function_docstring(callback), context_settings=dict(self.settings))(callback)
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
-        parts: list[Any] = [command, *command.params]
-        for part in parts:
-            part.help = _as_written(part.help)
+        command.help = _as_written(command.help)
+        for parameter in command.params:
+            assert isinstance(parameter, TyperOption | TyperArgument)
+            parameter.help = _as_written(parameter.help)
         return command
 
 

@@ -20,7 +20,7 @@ def is_ticket(env: Env) -> bool:
 AUDIT_SPEC = AuditSpec(
     env="tickets",
     naive=("noop", "random", "sure", "modest", "heuristic"),
-    bars=("little", "below heuristic", "void", "ceiling", "paid once"),
+    bars=("little", "void", "ceiling", "paid once"),
     outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, is_ticket),
     exploits=DEGENERATE,
     scripts=SCRIPTS,
