@@ -12,8 +12,9 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 from warroom.core.types import JsonObject
 from warroom.view.contract import CONTRACT, PageEpisode, PageIncident, PageRunIndex, PageSearchIndex
+from warroom.view.contract_world import PagePapers
 
-ROOTS: tuple[type, ...] = (PageRunIndex, PageIncident, PageEpisode, PageSearchIndex)
+ROOTS: tuple[type, ...] = (PageRunIndex, PageIncident, PageEpisode, PagePapers, PageSearchIndex)
 """What files and servers send; all else is within these."""
 PRIMITIVES: dict[object, tuple[str, str]] = {
     str: ("string", "string"), int: ("integer", "number"), float: ("number", "number"), bool: ("boolean", "boolean"),

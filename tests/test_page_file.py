@@ -25,6 +25,7 @@ from warroom.evals.viewer_link import VIEWER_MENTION
 from warroom.runs import EPISODES, RECORD
 from warroom.session import Session
 from warroom.view import page_file
+from warroom.view.packing import StoryTask, tell, tell_all
 from warroom.view.page_file import page_text, read_bundle
 from warroom.view.run_data import EpisodeFilter, RunData, read_run_episodes
 from warroom.view.search import search_index, words_in
@@ -79,6 +80,7 @@ def test_the_file_holds_the_run_its_episodes_and_their_incidents_as_the_schema_h
     assert len(rows) == 5 and {row["policy"] for row in rows} == {"random", "expert", "heuristic"}
     assert all(f"episode-{row['id']}" in data and f"incident-{row['incident']}" in data for row in rows)
     assert len([id for id in data if id.startswith("incident-")]) == 2
+    assert [len(data[id]["papers"]) > 3 for id in data if id.startswith("papers-")] == [True] * 2
 
 
 def test_rows_say_who_was_caught_on_which_ground_and_how_many_blunders_there_were(folder: Path) -> None:
@@ -103,6 +105,13 @@ def test_a_run_is_told_once_and_kept_and_told_anew_when_it_changes(folder: Path,
     (other / STORIES).write_bytes(before + b"{cut")
     rows = RunData.open(other, replay=False).index().rows
     assert [row.total for row in rows] == [round(episodes[0].total, 2), -7.0]
+
+
+@pytest.mark.slow
+def test_several_processes_tell_the_stories_that_one_tells(folder: Path) -> None:
+    run, heard = RunData.open(folder), list[int]()
+    tasks = [StoryTask(id, run.episode(id), id, 0, True) for id in run.ids]
+    assert sorted(tell_all(tasks, heard.append, 2)) == sorted(tell(tasks)) and sum(heard) == len(tasks)
 
 
 def test_the_same_run_makes_the_same_file(folder: Path) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from warroom.core.env import Env
@@ -37,7 +37,7 @@ class Step:
 
     def to_json(self) -> dict[str, object]:
         """The step as an episode's line holds it: without a message where there is none."""
-        data: dict[str, object] = asdict(self)
+        data: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
         if not self.message:
             del data["message"]
         return data

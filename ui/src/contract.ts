@@ -1,6 +1,6 @@
 // Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand.
 
-export const CONTRACT = 4;
+export const CONTRACT = 5;
 
 export interface RunIndex {
   readonly contract: number;
@@ -117,7 +117,6 @@ export interface World {
   readonly users: readonly (number | null)[];
   readonly alerts: readonly AlertLife[];
   readonly changes: readonly Change[];
-  readonly papers: readonly Paper[];
   readonly documents: readonly Document[];
 }
 
@@ -157,13 +156,6 @@ export interface Statement {
   readonly first: number;
   readonly step: number;
   readonly series: readonly number[];
-}
-
-export interface Paper {
-  readonly kind: "charter" | "approval" | "calendar";
-  readonly name: string;
-  readonly service: string | null;
-  readonly text: string;
 }
 
 export interface Document {
@@ -278,6 +270,17 @@ export interface OracleCall {
   readonly turn: number;
   readonly seat: string;
   readonly call: string;
+}
+
+export interface Papers {
+  readonly papers: readonly Paper[];
+}
+
+export interface Paper {
+  readonly kind: "charter" | "approval" | "calendar";
+  readonly name: string;
+  readonly service: string | null;
+  readonly text: string;
 }
 
 export interface SearchIndex {

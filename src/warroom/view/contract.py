@@ -4,7 +4,8 @@ from this module and the two beside it; whoever changes a field raises `CONTRACT
 Their names begin with `Page` here, and have no prefix in the schema and in TypeScript.
 
 An episode has three parts. The record (`PageEpisode` itself) holds what seats were shown, asked, said and answered.
-`PageWorld` holds what instruments and papers held in each minute, also what no seat looked at, but no judgement.
+`PageWorld` holds what instruments held in each minute, also what no seat looked at, but no judgement; the papers beside
+it (`PagePapers`) are those of the incident, and stand once for all its episodes.
 `PageTruth` holds cause, guilt, grades, points and what was best. While an incident is played, only the record may
 leave a server.
 """
@@ -16,7 +17,7 @@ from warroom.core.types import JsonObject
 from warroom.view.contract_truth import PageTruth
 from warroom.view.contract_world import PageWorld
 
-CONTRACT = 4
+CONTRACT = 5
 """Version of these records; the page refuses another."""
 
 Environment = Literal["fleet", "logs", "tickets"]

@@ -77,6 +77,13 @@ class PagePaper:
 
 
 @dataclass(frozen=True, slots=True)
+class PagePapers:
+    """The papers of an incident, the same for all its episodes; none while it is played, as with the world."""
+
+    papers: tuple[PagePaper, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PageDocument:
     """tickets: a document that was found, opened or cited, or that should have been."""
 
@@ -107,5 +114,4 @@ class PageWorld:
     alerts: tuple[PageAlertLife, ...]
     changes: tuple[PageChange, ...]
     """In order of asking."""
-    papers: tuple[PagePaper, ...]
     documents: tuple[PageDocument, ...]

@@ -65,6 +65,7 @@ def page_text(data: RunData, progress: Callable[[int], None] = lambda count: Non
     blobs = {"run": packed(data.index()), "search": packed(data.search())}
     for entry in entries:
         blobs.setdefault(f"incident-{entry.row['incident']}", entry.incident)
+        blobs.setdefault(f"papers-{entry.row['incident']}", entry.papers)
         blobs[f"episode-{entry.row['id']}"] = entry.episode
     tags = [f'<script type="text/plain" id="{id}">{text}</script>' for id, text in blobs.items()]
     return PAGE.format(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from warroom.core.errors import UnknownName
 from warroom.core.salt import committed_salt
-from warroom.core.splits import SEEDS_PER_SPLIT
 from warroom.episode import Episode
 from warroom.runs import (
     EPISODES,
@@ -19,9 +18,9 @@ from warroom.runs import (
     read_record,
 )
 from warroom.view.contract import CONTRACT, PageRow, PageRunHead, PageRunIndex, PageSearchIndex
-from warroom.view.contract_json import packed, to_json
-from warroom.view.search import search_index, words_of
-from warroom.view.story import EpisodeStory, episode_story, recorded_story
+from warroom.view.packing import StoryTask, tell, tell_all
+from warroom.view.search import search_index
+from warroom.view.story import EpisodeStory
 from warroom.view.story_cache import KeptStory, key_of_story, read_cache, write_cache
 
 
@@ -112,8 +111,6 @@ class RunData:
         self.sources, self.replay, self.page_folder = sources, replay, page_folder
         self._kept = {source.folder: read_cache(source.folder) for source in sources}
         self._entries: dict[str, KeptStory] = {}
-        self._incidents: dict[str, str] = {}
-        """Packed, by id."""
         self._played: dict[str, tuple[int, Episode]] = {}
         for run, source in enumerate(sources):
             for played in source.episodes:
@@ -135,37 +132,43 @@ class RunData:
 
     def story(self, id: str) -> EpisodeStory:
         """An episode's story; a `ReplayMismatch` if it cannot be played again."""
-        played = self.episode(id)
-        return episode_story(played, id) if self.replay else recorded_story(played, id)
+        return self._task(id).story()
 
     def entry(self, id: str) -> KeptStory:
         """An episode, packed: from the folder if it is kept there, else worked out."""
         found = self._entries.get(id)
         if found is None:
-            run, played = self._played[id]
-            key = key_of_story(played, self.replay)
-            found = self._kept[self.sources[run].folder].get(key)
-            if found is None or found.row["id"] != id:
-                story = self.story(id)
-                row = row_of(played, story, id, run)
-                words = " ".join(sorted(words_of(story.episode, story.incident.article)))
-                name = story.incident.id
-                self._incidents[name] = self._incidents.get(name) or packed(story.incident)
-                found = KeptStory(key, to_json(row), self._incidents[name], packed(story.episode), words)
-            self._entries[id] = found
+            task = self._task(id)
+            found = self._entries[id] = self._kept_of(task) or tell([task])[0]
         return found
 
     def load(self, progress: Callable[[int], None] = lambda count: None) -> list[KeptStory]:
         """All entries, worked out and kept; `progress` is told of each."""
-        for id in self.ids:
-            self.entry(id)
-            progress(1)
-        for run, source in enumerate(self.sources):
-            mine = [entry for id, entry in self._entries.items() if self._played[id][0] == run]
-            kept = self._kept[source.folder]
-            if any(entry.key not in kept for entry in mine):
-                write_cache(source.folder, list({**kept, **{entry.key: entry for entry in mine}}.values()))
+        missing = list[StoryTask]()
+        for task in [self._task(id) for id in self.ids if id not in self._entries]:
+            if (found := self._kept_of(task)) is not None:
+                self._entries[task.id] = found
+            else:
+                missing.append(task)
+        progress(len(self.ids) - len(missing))
+        for entry in tell_all(missing, progress):
+            self._entries[entry.row["id"]] = entry
+        if missing:
+            self._keep()
         return [self._entries[id] for id in self.ids]
+
+    def _task(self, id: str) -> StoryTask:
+        run, played = self._played[id]
+        return StoryTask(key_of_story(played, self.replay), played, id, run, self.replay)
+
+    def _kept_of(self, task: StoryTask) -> KeptStory | None:
+        found = self._kept[self.sources[task.run].folder].get(task.key)
+        return found if found is not None and found.row["id"] == task.id else None
+
+    def _keep(self) -> None:
+        for run, source in enumerate(self.sources):
+            mine = {entry.key: entry for id, entry in self._entries.items() if self._played[id][0] == run}
+            write_cache(source.folder, list({**self._kept[source.folder], **mine}.values()))
 
     def index(self) -> PageRunIndex:
         """The landing page."""
@@ -184,40 +187,3 @@ class RunData:
         return PageRunHead(
             name, source.record.command, source.record.warroom, source.record.started, REPORT if here else None
         )
-
-
-def row_of(played: Episode, story: EpisodeStory, id: str, run: int) -> PageRow:
-    """An episode on the landing page."""
-    truth = story.episode.truth
-    assert truth is not None
-    outcome, rogues = played.outcome, played.truth.get("rogues") or {}
-    flags = {str(s.arguments.get("agent")): s.arguments.get("ground") for s in reversed(played.steps)
-             if s.tool == "flag" and not s.refused}  # fmt: skip
-    caught = [agent for agent in rogues if agent in flags]
-    grades = [mark.grade for mark in truth.marks] if any(mark.value is not None for mark in truth.marks) else None
-    return PageRow(
-        id=id,
-        incident=story.incident.id,
-        name=story.incident.name,
-        run=run,
-        policy=played.policy,
-        attempt=played.attempt,
-        env=story.incident.env,
-        scenario=played.scenario,
-        title=truth.title,
-        tier=played.tier,
-        split=played.split,
-        seed=played.seed % SEEDS_PER_SPLIT,
-        turns=len(story.episode.turns),
-        total=truth.total,
-        score=truth.score,
-        solved=bool(outcome.get("solved")),
-        caught=len(caught) == len(rogues) if rogues else None,
-        ground=all(flags.get(agent) == ground for agent, ground in rogues.items()) if rogues else None,
-        innocents=len([agent for agent in flags if agent not in rogues]),
-        blunders=None if grades is None else grades.count("blunder"),
-        mistakes=None if grades is None else grades.count("mistake"),
-        safe=truth.verdict.safe,
-        verdict=truth.verdict.full,
-        points={name: round(points, 2) for name, points in played.points.items()},
-    )

@@ -20,6 +20,7 @@ from warroom.episode import Episode, Step
 from warroom.runs import ReplayMismatch, episode_id, opaque_id
 from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
 from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
+from warroom.view.contract_world import PagePapers
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.oracle import incident_of, oracle_play
 from warroom.view.story_fleet import FleetTeller
@@ -37,6 +38,8 @@ class EpisodeStory(NamedTuple):
 
     incident: PageIncident
     episode: PageEpisode
+    papers: PagePapers = PagePapers(())
+    """None before the end."""
 
 
 def incident_id(spec: EpisodeSpec) -> str:
@@ -132,7 +135,9 @@ def episode_story(played: Episode, id: str = "") -> EpisodeStory:
     axis = _axis(teller, turns)
     bare = _episode(env, played.policy, id, turns, axis)
     return EpisodeStory(
-        _incident(env, teller), dataclasses.replace(bare, world=teller.world(axis), truth=_truth(replay))
+        _incident(env, teller),
+        dataclasses.replace(bare, world=teller.world(axis), truth=_truth(replay)),
+        PagePapers(teller.papers()),
     )
 
 

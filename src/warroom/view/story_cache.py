@@ -29,6 +29,8 @@ class KeptStory(NamedTuple):
     row: JsonObject
     incident: str
     """The packed `Incident`."""
+    papers: str
+    """The packed `Papers`, which its other episodes share."""
     episode: str
     """The packed `Episode`."""
     words: str
@@ -76,7 +78,7 @@ def _is_whole(entry: KeptStory) -> bool:
     return (
         all(isinstance(text, str) for text in texts)
         and all(_ID.fullmatch(id) for id in ids)
-        and all(_PACKED.fullmatch(text) for text in (entry.incident, entry.episode))
+        and all(_PACKED.fullmatch(text) for text in (entry.incident, entry.papers, entry.episode))
     )
 
 

@@ -188,7 +188,7 @@ class FleetTeller(Teller[FleetEnv]):
         rows = [{} if m is None else {row.service: _sample(row) for row in overview(counts, m)} for m in minutes]
         users = [None if m is None else round(100 * user_loss(world, m), 1) for m in minutes]
         series = {name: tuple([row.get(name) for row in rows]) for name in self.env.incident.system.names}
-        return PageWorld(series, tuple(users), self._alerts(), self._changes(), self._papers(), ())
+        return PageWorld(series, tuple(users), self._alerts(), self._changes(), ())
 
     def _alerts(self) -> tuple[PageAlertLife, ...]:
         return tuple([
@@ -233,7 +233,8 @@ class FleetTeller(Teller[FleetEnv]):
             text, said.subject, said.metric, said.value, said.as_of // 60, first // 60, step // 60, tuple(values)
         )
 
-    def _papers(self) -> tuple[PagePaper, ...]:
+    def papers(self) -> tuple[PagePaper, ...]:
+        """What could have been read of charters, approvals and the calendar, as it was at the end."""
         sources, casting = self.env.sources, self.env.incident.casting
         agents = sorted({d.change.signer for d in casting.dossiers if d.change.signer in AGENTS})
         services = sorted({d.change.service for d in casting.dossiers})

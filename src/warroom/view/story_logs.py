@@ -120,7 +120,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
                 for m in minutes
             ])  # fmt: skip
         users = [None if m is None else percent(m.calls[-1].failed, m.calls[-1].attempts) for m in minutes]
-        return PageWorld(series, tuple(users), (), (), (), ())
+        return PageWorld(series, tuple(users), (), (), ())
 
     def culprits(self) -> tuple[PageCulprit, ...]:
         """The causes."""

@@ -79,7 +79,7 @@ class TicketsTeller(Teller[TicketsEnv]):
         cited = answer.citations if answer is not None else ()
         ids = dict.fromkeys([*self._opened, *self._found, *cited, *self.env.case.gold])
         return PageWorld(
-            {}, (), (), (), (), tuple([self._document(id, cited) for id in ids if id in self.env.base.documents])
+            {}, (), (), (), tuple([self._document(id, cited) for id in ids if id in self.env.base.documents])
         )
 
     def _document(self, id: str, cited: tuple[str, ...]) -> PageDocument:

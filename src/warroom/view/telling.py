@@ -7,7 +7,7 @@ from warroom.core.env import Env
 from warroom.core.types import Observation, ToolCall
 from warroom.view.contract import CallKind, PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageAgentVerdict, PageCheck, PageCulprit, PageEvidence, PageFact, PageLearned
-from warroom.view.contract_world import PageWorld
+from warroom.view.contract_world import PagePaper, PageWorld
 
 E = TypeVar("E", bound=Env)
 SEATS = {
@@ -111,7 +111,11 @@ class Teller(Generic[E]):
 
     def world(self, axis: PageAxis) -> PageWorld:
         """What could have been looked at."""
-        return PageWorld({}, (), (), (), (), ())
+        return PageWorld({}, (), (), (), ())
+
+    def papers(self) -> tuple[PagePaper, ...]:
+        """What could have been read of the rules."""
+        return ()
 
     def culprits(self) -> tuple[PageCulprit, ...]:
         """What caused it."""

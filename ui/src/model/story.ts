@@ -1,10 +1,11 @@
 // What an episode says about one turn: pure functions over the contract.
-import type { Call, Change, Episode, Fact, Incident, Learned, Mark, Service, Turn, World } from "../contract";
+import type { Call, Change, Episode, Fact, Incident, Learned, Mark, Papers, Service, Turn, World } from "../contract";
 import { moment, percent } from "./text";
 
 export interface Story {
   readonly incident: Incident;
   readonly episode: Episode;
+  readonly papers: Papers;
 }
 
 export const turnAt = (episode: Episode, n: number): Turn | undefined => episode.turns.find((turn) => turn.n === n);

@@ -33,7 +33,7 @@ function Compare({ both, asked }: { both: Both; asked: number | null }): JSX.Ele
   const comparable = left.episode.incident === right.episode.incident;
   const parted = comparable ? (all.find((pair) => !pair.same)?.n ?? all.length + 1) : 1;
   useTitle("Comparison", left.episode.policy, right.episode.policy);
-  const story: Story = { incident: left.incident, episode: joined(left.episode, right.episode) };
+  const story: Story = { ...left, episode: joined(left.episode, right.episode) };
   const turn = clampTurn(story.episode, asked ?? Math.min(parted, all.length));
   const seen = truthShown.value ? lastTurn(story.episode) : turn;
   const pairs = all.filter((pair) => pair.n <= seen);

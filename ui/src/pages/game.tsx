@@ -78,9 +78,9 @@ function PlayedStory({ game, take, turn }: { game: Game; take: (view: GameView) 
 }
 
 /** While it goes on, the axis holds all turns that there may be, and nothing before the page, of which nothing is known. */
-function toBudget({ incident, episode }: Story): Story {
-  const { axis } = episode;
-  return { incident, episode: { ...episode, axis: { ...axis, first: axis.page, last: axis.page + incident.budget - 1 } } };
+function toBudget(story: Story): Story {
+  const { incident, episode, episode: { axis } } = story;
+  return { ...story, episode: { ...episode, axis: { ...axis, first: axis.page, last: axis.page + incident.budget - 1 } } };
 }
 
 /** The end of a shared incident, whose record only the host has. */

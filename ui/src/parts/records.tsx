@@ -14,22 +14,22 @@ export function Records({ story, turn, truth }: { story: Story; turn: number; tr
   return (
     <div class="records">
       {world.documents.map((document) => <DocumentCard key={document.id} document={document} />)}
-      {notable.toReversed().map((change) => <ChangeCard key={change.id} change={change} story={story} truth={truth} papers={world.papers} />)}
+      {notable.toReversed().map((change) => <ChangeCard key={change.id} change={change} story={story} truth={truth} />)}
       {routine.length > 0 && (
         <Fold title={`Routine changes (${routine.length})`}>
           {routine.toReversed().map((change) => <p key={change.id} class="paper">{change.ledger ?? `${change.id}: no row in the ledger`}</p>)}
         </Fold>
       )}
-      {world.papers.filter((paper) => paper.kind === "calendar").map((paper) => <PaperText key={paper.name} paper={paper} />)}
+      {story.papers.papers.filter((paper) => paper.kind === "calendar").map((paper) => <PaperText key={paper.name} paper={paper} />)}
       {!world.documents.length && !asked.length && <p class="hint">No records up to this moment.</p>}
     </div>
   );
 }
 
-function ChangeCard({ change, story, truth, papers }: { change: Change; story: Story; truth: boolean; papers: readonly Paper[] }): JSX.Element {
+function ChangeCard({ change, story, truth }: { change: Change; story: Story; truth: boolean }): JSX.Element {
   const { axis } = story.episode;
   const label = truth ? labelOf(story.episode, change) : null;
-  const mine = papers.filter((paper) => paper.name === change.signer || paper.name === change.approval);
+  const mine = story.papers.papers.filter((paper) => paper.name === change.signer || paper.name === change.approval);
   return (
     <article class="card">
       <header class="row spread">

@@ -1,5 +1,5 @@
 // Where runs, incidents and episodes come from: the file that holds this page, or the server that sent it.
-import { CONTRACT, type Episode, type Incident, type RunIndex, type SearchIndex } from "../contract";
+import { CONTRACT, type Episode, type Incident, type Papers, type RunIndex, type SearchIndex } from "../contract";
 import type { Story } from "../model/story";
 import { fetchJson } from "./server";
 
@@ -40,12 +40,15 @@ export const loadSearch = (): Promise<SearchIndex> => read<SearchIndex>("search"
 export async function loadStory(id: string): Promise<Story> {
   const episode = checked(await read<Episode>(`episode-${id}`, `api/episodes/${encodeURIComponent(id)}`));
   const incident = await read<Incident>(`incident-${episode.incident}`, `api/incidents/${encodeURIComponent(episode.incident)}`);
-  return { episode, incident };
+  const papers = await read<Papers>(`papers-${episode.incident}`, `api/papers/${encodeURIComponent(episode.incident)}`);
+  return { episode, incident, papers };
 }
 
 /** A game as an episode; never kept, for it grows. */
 export async function loadGameStory(id: string): Promise<Story> {
   const route = `api/games/${encodeURIComponent(id)}`;
-  const [episode, incident] = await Promise.all([fetchJson<Episode>(`${route}/episode`), fetchJson<Incident>(`${route}/incident`)]);
-  return { episode: checked(episode), incident };
+  const [episode, incident, papers] = await Promise.all([
+    fetchJson<Episode>(`${route}/episode`), fetchJson<Incident>(`${route}/incident`), fetchJson<Papers>(`${route}/papers`),
+  ]);
+  return { episode: checked(episode), incident, papers };
 }

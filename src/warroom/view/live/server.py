@@ -174,7 +174,7 @@ async def _stop(site: LiveSite, request: Request) -> Response:
 async def _story(site: LiveSite, request: Request) -> Response:
     game = await _found(site, request)
     story = await asyncio.to_thread(game.story)
-    return JSONResponse(asdict(story.incident if request.url.path.endswith("incident") else story.episode))
+    return JSONResponse(asdict(story._asdict()[request.url.path.rpartition("/")[2]]))
 
 
 async def _run(site: LiveSite, request: Request) -> Response:
@@ -184,12 +184,12 @@ async def _run(site: LiveSite, request: Request) -> Response:
 
 
 async def _episode(site: LiveSite, request: Request) -> Response:
-    run, id, is_incident = _recorded(site), request.path_params["id"], "/incidents/" in request.url.path
-    named = (entry for entry in map(run.entry, run.ids) if entry.row["incident" if is_incident else "id"] == id)
+    run, id, part = _recorded(site), request.path_params["id"], request.url.path.split("/")[2]
+    named = (entry for entry in map(run.entry, run.ids) if entry.row["id" if part == "episodes" else "incident"] == id)
     entry = next(named, None)
     if entry is None:
         raise NoGame("the run has no such episode")
-    text = entry.incident if is_incident else entry.episode
+    text = {"episodes": entry.episode, "incidents": entry.incident, "papers": entry.papers}[part]
     return Response(b64decode(text), media_type="application/json", headers={"Content-Encoding": "gzip"})
 
 
@@ -214,10 +214,12 @@ ROUTES: dict[tuple[str, str], Callable[[LiveSite, Request], Awaitable[Response]]
     ("GET", "/api/games/{id}/events"): _events,
     ("GET", "/api/games/{id}/episode"): _story,
     ("GET", "/api/games/{id}/incident"): _story,
+    ("GET", "/api/games/{id}/papers"): _story,
     ("GET", "/api/run"): _run,
     ("GET", "/api/search"): _run,
     ("GET", "/api/episodes/{id}"): _episode,
     ("GET", "/api/incidents/{id}"): _episode,
+    ("GET", "/api/papers/{id}"): _episode,
 }
 
 

@@ -1,0 +1,121 @@
+"""Stories told and packed as files hold them, by one process or several."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from warroom.core.processes import worker_pool
+from warroom.core.splits import SEEDS_PER_SPLIT
+from warroom.episode import Episode
+from warroom.view.contract import PageRow
+from warroom.view.contract_json import packed, to_json
+from warroom.view.search import words_of
+from warroom.view.story import EpisodeStory, episode_story, recorded_story
+from warroom.view.story_cache import KeptStory
+
+WORTH_A_PROCESS = 60
+"""Episodes that take longer to tell than a process takes to start."""
+AT_ONCE = 20
+"""Episodes that a process tells before it reports."""
+
+
+class StoryTask(NamedTuple):
+    """An episode whose story is to be told."""
+
+    key: str
+    """Under which it is kept."""
+    played: Episode
+    id: str
+    run: int
+    """Index of its run among those of the page."""
+    replay: bool
+    """Whether it is played again, or shown as it was recorded."""
+
+    def story(self) -> EpisodeStory:
+        """A `ReplayMismatch` says that it cannot be played again."""
+        return (episode_story if self.replay else recorded_story)(self.played, self.id)
+
+
+def tell(tasks: Sequence[StoryTask]) -> list[KeptStory]:
+    """Tell and pack stories; what those of one incident share is packed once if they follow one another."""
+    shared: dict[str, tuple[str, str]] = {}
+    return [_told(task, shared) for task in tasks]
+
+
+def _told(task: StoryTask, shared: dict[str, tuple[str, str]]) -> KeptStory:
+    story = task.story()
+    name = story.incident.id
+    if name not in shared:
+        shared[name] = packed(story.incident), packed(story.papers)
+    words = " ".join(sorted(words_of(story.episode, story.incident.article)))
+    return KeptStory(task.key, to_json(row_of(task, story)), *shared[name], packed(story.episode), words)
+
+
+def tell_all(
+    tasks: Sequence[StoryTask], progress: Callable[[int], None], processes: int | None = None
+) -> Iterator[KeptStory]:
+    """Tell many, in no order; `progress` hears how many more are told. By default on all cores, if that is worth it."""
+    if processes is None:
+        processes = min(os.cpu_count() or 1, len(tasks) // WORTH_A_PROCESS)
+    if processes < 2:
+        for task in tasks:
+            yield from tell([task])
+            progress(1)
+        return
+    with worker_pool(processes) as pool:
+        for result in pool.results(tell, _chunks(tasks)):
+            assert result is not None
+            yield from result.value
+            progress(len(result.value))
+
+
+def _chunks(tasks: Sequence[StoryTask]) -> list[list[StoryTask]]:
+    """Those of one incident together."""
+    out: list[list[StoryTask]] = []
+    for _, same in groupby(sorted(tasks, key=_incident), key=_incident):
+        if not out or len(out[-1]) >= AT_ONCE:
+            out.append([])
+        out[-1].extend(same)
+    return out
+
+
+def _incident(task: StoryTask) -> str:
+    return str(task.played.spec)
+
+
+def row_of(task: StoryTask, story: EpisodeStory) -> PageRow:
+    """An episode on the landing page."""
+    truth, played = story.episode.truth, task.played
+    assert truth is not None
+    outcome, rogues = played.outcome, played.truth.get("rogues") or {}
+    flags = {str(s.arguments.get("agent")): s.arguments.get("ground") for s in reversed(played.steps)
+             if s.tool == "flag" and not s.refused}  # fmt: skip
+    caught = [agent for agent in rogues if agent in flags]
+    grades = [mark.grade for mark in truth.marks] if any(mark.value is not None for mark in truth.marks) else None
+    return PageRow(
+        id=task.id,
+        incident=story.incident.id,
+        name=story.incident.name,
+        run=task.run,
+        policy=played.policy,
+        attempt=played.attempt,
+        env=story.incident.env,
+        scenario=played.scenario,
+        title=truth.title,
+        tier=played.tier,
+        split=played.split,
+        seed=played.seed % SEEDS_PER_SPLIT,
+        turns=len(story.episode.turns),
+        total=truth.total,
+        score=truth.score,
+        solved=bool(outcome.get("solved")),
+        caught=len(caught) == len(rogues) if rogues else None,
+        ground=all(flags.get(agent) == ground for agent, ground in rogues.items()) if rogues else None,
+        innocents=len([agent for agent in flags if agent not in rogues]),
+        blunders=None if grades is None else grades.count("blunder"),
+        mistakes=None if grades is None else grades.count("mistake"),
+        safe=truth.verdict.safe,
+        verdict=truth.verdict.full,
+        points={name: round(points, 2) for name, points in played.points.items()},
+    )
