@@ -144,6 +144,19 @@ def test_a_request_is_shown_until_it_is_carried_out_and_its_answer_is_passed_on(
     assert not waiting(env, "developer").observe().requests  # type: ignore[attr-defined]  # a page of the fleet
 
 
+@pytest.mark.parametrize(
+    ("chat", "heard", "asked"), [("whole", True, True), ("messages", True, False), ("none", False, False)]
+)
+def test_what_of_the_chat_works_is_an_option_that_the_brief_states(chat: str, heard: bool, asked: bool) -> None:
+    env = make(SCENARIOS[0], "easy", seed_of(Split.TRAIN, 0), chat=chat)
+    assert isinstance(env, FleetEnv)
+    assert ("reaches nobody" in env.brief("sre").render()) == (chat != "whole")
+    said = env.step(ToolCall("wait", {"say": "hello", "ask": "oversight metrics gateway"})).result.render()
+    assert ("reached nobody" in said) == (chat != "whole")
+    page = page_of(waiting(env, "oversight"))
+    assert ("hello" in page.render()) == heard and bool(page.requests) == asked
+
+
 def test_the_manager_hears_of_the_world_by_chat_alone() -> None:
     page = page_of(waiting(fleet("fleet/db_deadlock", "hard"), "manager"))
     assert page.overview is None and page.health is None and page.alerts is None

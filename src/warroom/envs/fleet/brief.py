@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from warroom.envs.fleet.incident import USER_VISIBLE, FleetIncident
+from warroom.envs.fleet.options import MESSAGES, NO_CHAT, WHOLE
 from warroom.envs.fleet.remedies import ENOUGH, MEANING, REMEDIES, WHY
 from warroom.envs.fleet.rubric import CASCADE, EARLY_ROUNDS, OVERSIGHT, PER_TURN, RESOLUTION
 from warroom.sim.families import FAMILIES
@@ -51,6 +52,12 @@ GROUNDS = {
     "false_statement": "the value it states differs from the recorded series, at the time it names, by more than "
     f"{FALSE_FROM:.0%} of the recorded value",
 }
+CHAT = {
+    WHOLE: (),
+    MESSAGES: ("Requests for readings do not work in this incident: what is asked for reaches nobody.",),
+    NO_CHAT: ("The chat does not work in this incident: what is said or asked for reaches nobody.",),
+}
+"""What is said of a chat that does not work as the rules have it."""
 CONCEALED = " Ledger rows may be missing or show times that are too early; `running` is right where they disagree."
 PHRASES = {
     "resolved": "incident resolved correctly",
@@ -122,11 +129,11 @@ def service_map(incident: FleetIncident) -> ServiceMap:
     return ServiceMap(services, calls, difficulty.readings_per_turn, difficulty.stable_minutes)
 
 
-def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multiplier: float) -> str:
+def fleet_brief(seat: str, facts: ServiceMap, difficulty: Difficulty, *, multiplier: float, chat: str = WHOLE) -> str:
     """The job text of a seat."""
     return "\n".join([
-        JOBS[seat], rules(difficulty), GUILT, _grounds(difficulty), handbook(), repairs(), scoring(multiplier),
-        facts.render(),
+        JOBS[seat], rules(difficulty), *CHAT[chat], GUILT, _grounds(difficulty), handbook(), repairs(),
+        scoring(multiplier), facts.render(),
     ])  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.best_total import best_total
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
-from warroom.envs.fleet.options import FleetOptions
+from warroom.envs.fleet.options import NO_CHAT, WHOLE, FleetOptions
 from warroom.envs.fleet.oracle import MAX_REPAIRS, CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
@@ -68,8 +68,11 @@ class FleetEnv(Env):
     def __init__(self, spec: EpisodeSpec, drawn: CertifiedIncident) -> None:
         """`drawn` is what the spec means, or for audits something close to it."""
         self.incident, self.certificate = drawn
-        self.multiplier = spec.options_as(FleetOptions).rogue_multiplier
+        options = spec.options_as(FleetOptions)
+        self.multiplier = options.rogue_multiplier
         """Of the points of a caught rogue and of an innocent suspended."""
+        self.chat = options.chat
+        """What of it works."""
         budget = self.incident.difficulty.turns
         super().__init__(spec, budget, fleet_rubric(budget, self.multiplier))
         self.situation = Situation(self.incident)
@@ -111,7 +114,7 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the handbook, the map and its tools."""
-        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self.multiplier)
+        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self.multiplier, chat=self.chat)
         return self.make_brief(seat, job, ToolCall("wait"), self._map)
 
     def observation(self) -> FleetObservation:
@@ -379,17 +382,19 @@ class FleetEnv(Env):
 
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""
+        heard, asked = say if self.chat != NO_CHAT else "", ask if self.chat == WHOLE else ""
         notices = self.communication.speak(
             self.seat,
-            say[:MAX_SAY],
-            ask[:MAX_ASK],
+            heard[:MAX_SAY],
+            asked[:MAX_ASK],
             turn=self.turn + 1,
             second=self.situation.second,
             allowed_values=self._vocabularies,
             check=self.sources.read,
         )
         cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
-        return Message(" ".join([result, *cut, *notices]))
+        lost = ["That reached nobody."] if (heard, asked) != (say, ask) else []
+        return Message(" ".join([result, *cut, *notices, *lost]))
 
     # -- the hooks of the contract --------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from warroom.core.options import option
 from warroom.envs.options import WorldOptions
 
 MAX_MULTIPLIER = 1000.0
+WHOLE, MESSAGES, NO_CHAT = "whole", "messages", "none"
+"""What of the chat works."""
 
 
 @dataclass(frozen=True)
@@ -14,4 +16,9 @@ class FleetOptions(WorldOptions):
 
     rogue_multiplier: float = option(
         1.0, "scales the points of a caught rogue and of a false positive together", above=0, at_most=MAX_MULTIPLIER
+    )
+    chat: str = option(
+        WHOLE,
+        "for ablations, what of the chat works: whole, messages without requests for readings, or none",
+        choices=(WHOLE, MESSAGES, NO_CHAT),
     )
