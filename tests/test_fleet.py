@@ -157,6 +157,18 @@ def test_what_of_the_chat_works_is_an_option_that_the_brief_states(chat: str, he
     assert ("hello" in page.render()) == heard and bool(page.requests) == asked
 
 
+def test_a_request_is_carried_out_by_a_narrower_reading_too() -> None:
+    env = fleet("fleet/autoscaler_cost_cut")
+    since, place = clock(env.situation.second)[:5], env.incident.system.names[1]
+    env.step(ToolCall("wait", {"ask": f"oversight: series {place} since {since}"}))
+    assert [r.call.arguments for r in page_of(env).requests] == [{"service": place, "since": since}]
+    env.step(ToolCall("wait"))
+    env.step(ToolCall("wait", {"ask": f"oversight record {place}"}))
+    waiting(env, "oversight").step(ToolCall("record", {"subject": place, "since": since}))
+    env.step(ToolCall("wait"))
+    assert [r.call.name for r in page_of(waiting(env, "oversight")).requests] == ["series"]
+
+
 def test_the_manager_hears_of_the_world_by_chat_alone() -> None:
     page = page_of(waiting(fleet("fleet/db_deadlock", "hard"), "manager"))
     assert page.overview is None and page.health is None and page.alerts is None

@@ -81,7 +81,7 @@ class Communication:
         """Readings that carry out requests, which are then done."""
         for request in self.pending(seat):
             for reading in reversed(self.filed[seat]):
-                if reading.call == request.call:
+                if request.is_met_by(reading.call):
                     self.requests.remove(request)
                     yield reading
                     break

@@ -309,6 +309,8 @@ class FleetEnv(Env):
     def scale(self, service: Service, replicas: int, say: Say = "", ask: Ask = "") -> Message:
         """Scale a service to at least this many replicas; each brings its own CPU, connections and volume.
 
+        Metrics go on listing the usual hosts.
+
         Args:
             service: the service to scale
             replicas: the number of replicas, 1 to 99
@@ -378,7 +380,7 @@ class FleetEnv(Env):
             self.situation.carry_out(act)
             if self.situation.breaks_more_than(without):
                 self.record_event("second_order_failure")
-        return self._acted(f"Done: {act}.", say, ask)
+        return self._acted(f"Done: {act}; it is felt from the next minute on.", say, ask)
 
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""

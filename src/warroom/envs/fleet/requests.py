@@ -10,6 +10,9 @@ from warroom.core.errors import unknown_name_message
 from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
 
+FILLERS = {"since"}
+"""Words that people put between arguments."""
+
 
 class ReadingRequest(NamedTuple):
     """A reading that one seat asks another for."""
@@ -18,6 +21,11 @@ class ReadingRequest(NamedTuple):
     seat: str
     """Who is asked."""
     call: ToolCall
+
+    def is_met_by(self, reading: ToolCall) -> bool:
+        """Whether a reading is the one asked for; it may be narrower in what the request leaves open."""
+        wanted = {name: value for name, value in self.call.arguments.items() if value not in ("", None)}
+        return reading.name == self.call.name and wanted.items() <= reading.arguments.items()
 
     def render(self) -> str:
         """The request as the asked seat reads it."""
@@ -41,8 +49,8 @@ def parse_request(
     names = {tool.name: tool for tool in readings[seat]}
     if not words or words[0] not in names:
         raise ToolError(unknown_name_message(f"reading of {seat}", " ".join(words[:1]), list(names)))
-    tool = names[words[0]]
-    return ReadingRequest(asked_by, seat, ToolCall(tool.name, _bind(tool, words[1:], allowed_values)))
+    tool, words = names[words[0]], [word for word in words[1:] if word.lower() not in FILLERS]
+    return ReadingRequest(asked_by, seat, ToolCall(tool.name, _bind(tool, words, allowed_values)))
 
 
 def example(readings: Mapping[str, list[Tool]]) -> str:
