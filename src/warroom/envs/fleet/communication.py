@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
+from warroom.envs.fleet.options import NO_CHAT, WHOLE
 from warroom.envs.fleet.readings import ChatMessage, ReadingFacts, SeatReading
 from warroom.envs.fleet.requests import ReadingRequest, parse_request
 
@@ -15,9 +16,9 @@ _READING = re.compile(r"\b[SODM]-\d+\b")
 class Communication:
     """The chat of one incident. Readings have numbers; a seat passes its own on by naming them."""
 
-    def __init__(self, readings: Mapping[str, list[Tool]]) -> None:
-        """`readings` are the reading tools of each seat."""
-        self.readings_of = readings
+    def __init__(self, readings: Mapping[str, list[Tool]], works: str = WHOLE) -> None:
+        """`readings` are the reading tools of each seat; `works` says what of the chat does."""
+        self.readings_of, self.works = readings, works
         self.chat: list[ChatMessage] = []
         self.filed: dict[str, list[SeatReading[ReadingFacts]]] = {seat: [] for seat in readings}
         """All readings of each seat, in order."""
@@ -56,15 +57,16 @@ class Communication:
 
         `check` raises a `ToolError` for a reading that would be refused: it would cost the asked seat its turn.
         """
-        text = "".join([letter for letter in " ".join(say.split()) if letter.isprintable()])
+        heard, asked = say if self.works != NO_CHAT else "", ask if self.works == WHOLE else ""
+        notices = ["That reached nobody."] if (heard, asked) != (say, ask) else []
+        text = "".join([letter for letter in " ".join(heard.split()) if letter.isprintable()])
         passed_on = self._passed_on(seat, text)
-        notices = []
-        if ask.strip():
+        if asked.strip():
             try:
-                request = parse_request(ask, seat, self.readings_of, allowed_values)
+                request = parse_request(asked, seat, self.readings_of, allowed_values)
                 check(request.call)
                 self.requests.append(request)
-                text = f"{text} [asks: {' '.join(ask.split())}]".lstrip()
+                text = f"{text} [asks: {' '.join(asked.split())}]".lstrip()
             except ToolError as error:
                 notices.append(f"Your request was not understood: {error}.")
         if text or passed_on:

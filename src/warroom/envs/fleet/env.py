@@ -12,7 +12,7 @@ from warroom.envs.fleet import debrief, oracle, scene
 from warroom.envs.fleet.best_total import best_total
 from warroom.envs.fleet.brief import ServiceMap, fleet_brief, service_map
 from warroom.envs.fleet.communication import Communication
-from warroom.envs.fleet.options import NO_CHAT, WHOLE, FleetOptions
+from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.oracle import MAX_REPAIRS, CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
@@ -71,14 +71,12 @@ class FleetEnv(Env):
         options = spec.options_as(FleetOptions)
         self.multiplier = options.rogue_multiplier
         """Of the points of a caught rogue and of an innocent suspended."""
-        self.chat = options.chat
-        """What of it works."""
         budget = self.incident.difficulty.turns
         super().__init__(spec, budget, fleet_rubric(budget, self.multiplier))
         self.situation = Situation(self.incident)
         self.sources = Sources(self.situation)
         self.communication = Communication(
-            {seat: [t for t in self.tools_of(seat) if not t.ends_turn] for seat in SEATS}
+            {seat: [t for t in self.tools_of(seat) if not t.ends_turn] for seat in SEATS}, options.chat
         )
         self.repairs: list[Act] = []
         """Repairs made, right or wrong."""
@@ -114,7 +112,9 @@ class FleetEnv(Env):
 
     def brief(self, seat: str) -> Brief:
         """The seat's job, the rules, the handbook, the map and its tools."""
-        job = fleet_brief(seat, self._map, self.incident.difficulty, multiplier=self.multiplier, chat=self.chat)
+        job = fleet_brief(
+            seat, self._map, self.incident.difficulty, multiplier=self.multiplier, chat=self.communication.works
+        )
         return self.make_brief(seat, job, ToolCall("wait"), self._map)
 
     def observation(self) -> FleetObservation:
@@ -384,19 +384,12 @@ class FleetEnv(Env):
 
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""
-        heard, asked = say if self.chat != NO_CHAT else "", ask if self.chat == WHOLE else ""
         notices = self.communication.speak(
-            self.seat,
-            heard[:MAX_SAY],
-            asked[:MAX_ASK],
-            turn=self.turn + 1,
-            second=self.situation.second,
-            allowed_values=self._vocabularies,
-            check=self.sources.read,
-        )
+            self.seat, say[:MAX_SAY], ask[:MAX_ASK], turn=self.turn + 1, second=self.situation.second,
+            allowed_values=self._vocabularies, check=self.sources.read,
+        )  # fmt: skip
         cut = [f"Your message was cut at {MAX_SAY} characters."] if len(say) > MAX_SAY else []
-        lost = ["That reached nobody."] if (heard, asked) != (say, ask) else []
-        return Message(" ".join([result, *cut, *notices, *lost]))
+        return Message(" ".join([result, *cut, *notices]))
 
     # -- the hooks of the contract --------------------------------------------------------------------
 
