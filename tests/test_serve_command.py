@@ -80,7 +80,7 @@ def test_the_page_at_the_root_says_what_is_there() -> None:
             assert page.locator("h2", has_text=env).is_visible()
         assert url + "/fleet" in page.locator("pre").inner_text()
         page.get_by_role("link", name="tasks").first.click()
-        assert "validation" in page.content()
+        page.locator("body", has_text="validation").wait_for()
 
 
 def test_the_python_of_the_document_runs() -> None:
