@@ -1,12 +1,15 @@
 """Cross-play exchanges one seat at a time, and measures what that changes on the same incidents."""
 
 import csv
+import json
+import shutil
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from command import refused, run
-from warroom.evals.crossplay import TABLE, crossplay_rows, exchanges, policies_of
+from warroom.evals.crossplay import TABLE, exchanges, policies_of, teams_of
 from warroom.policies import policy_set
 
 
@@ -17,6 +20,14 @@ def test_every_seat_of_every_team_is_a_guest_in_every_other() -> None:
                                                   ("noop", "expert", "random") if a != b}  # fmt: skip
     for text in policies_of("fleet", ["noop", "expert"]):
         policy_set("fleet", text)
+
+
+def test_a_run_is_a_cross_play_by_what_it_plays() -> None:
+    teams = ["noop", "expert"]
+    played = policies_of("fleet", teams)
+    assert teams_of("fleet", played) == teams
+    for other in (played[:-1], ["noop", "expert"], ["expert"], [*played, "sre=random,rest=noop"]):
+        assert teams_of("fleet", other) == []
 
 
 @pytest.mark.parametrize(
@@ -51,12 +62,18 @@ def test_a_guest_who_does_nothing_costs_its_seat_and_one_seat_alone_earns_nothin
     ]
     done = run(*words)
     assert done.exit_code == 0, done.output
-    rows = crossplay_rows(tmp_path / "out", ["noop", "expert"])
-    lost = {row.exchange.seat: row.gain.mean for row in rows if row.exchange.guest == "noop"}
+    rows = json.loads((tmp_path / "out" / "summary.json").read_text())["exchanges"]
+    lost = {row["seat"]: row["gain"]["mean"] for row in rows if row["guest"] == "noop"}
     assert lost["sre"] < -0.3 and lost["manager"] < -0.3 and max(lost.values()) <= 0
-    assert all(row.score.mean < 0.5 for row in rows if row.exchange.team == "noop")
+    assert all(row["score"]["mean"] < 0.5 for row in rows if row["team"] == "noop")
+    assert "<h2>Cross-play</h2>" in (tmp_path / "out" / "report.html").read_text()
     with (tmp_path / "out" / TABLE).open() as file:
         assert len(list(csv.DictReader(file))) == len(rows) == 8
     assert (tmp_path / "out" / "crossplay.png").stat().st_size > 1000
+    nano = tmp_path / "nano"
+    shutil.copytree(Path(str(files("warroom.policies"))) / "weights" / "nano-warm", nano)
+    assert run("card", nano, "--evaluation", tmp_path / "out").exit_code == 0
+    shown = (nano / "README.md").read_text()
+    assert "| easy | expert | sre | noop |" in shown and "| easy | noop | manager | expert |" in shown
     again = run(*words, "--resume")
     assert again.exit_code == 0 and "already played" in again.output

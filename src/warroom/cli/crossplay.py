@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -14,13 +14,10 @@ from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import EnvName, Json, Seeds, Split, Suite, Tiers
 from warroom.cli.output import console, print_json, run_command_line, say
 from warroom.core.signals import exit_code
+from warroom.core.types import JsonObject
 from warroom.core.words import split_list
 from warroom.evals.plan import parse_seeds
 from warroom.evals.selection import EvaluationRequest, select_plan
-from warroom.runs import write_text
-
-if TYPE_CHECKING:
-    from warroom.evals.crossplay import ExchangeRow
 
 
 @with_env_options
@@ -49,10 +46,9 @@ def crossplay_command(
 
     Example: warroom crossplay nano expert --tiers hard --seeds 10 --out runs/crossplay
     """
-    crossplay = heavy.crossplay
     names = [_team(team) for team in teams]
     request = EvaluationRequest(
-        env=env, policies=crossplay.policies_of(env, names), suite=suite, tiers=split_list(tiers),
+        env=env, policies=heavy.crossplay.policies_of(env, names), suite=suite, tiers=split_list(tiers),
         seeds=parse_seeds(seeds), split=split, options=env_options(env, given),
     )  # fmt: skip
     plan, left_out = select_plan(request)
@@ -65,12 +61,9 @@ def crossplay_command(
     except KeyboardInterrupt as stop:
         say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
         raise typer.Exit(exit_code(stop)) from None
-    heavy.publish.publish(folder)
-    rows = crossplay.crossplay_rows(folder, names)
-    write_text(folder / crossplay.TABLE, crossplay.crossplay_csv(rows))
-    crossplay.draw_crossplay(rows, folder / crossplay.PICTURE)
+    rows = heavy.publish.publish(folder)["exchanges"]
     if json:
-        print_json([{**row.exchange._asdict(), "tier": row.tier, **_numbers(row)} for row in rows])
+        print_json(rows)
     else:
         _print(rows, folder)
 
@@ -81,18 +74,15 @@ def _team(name: str) -> str:
     return f"hf:{model}" if model.is_dir() else name
 
 
-def _numbers(row: "ExchangeRow") -> dict[str, object]:
-    return {"score": row.score.to_json(), "gain": row.gain._asdict()}
-
-
-def _print(rows: Sequence["ExchangeRow"], folder: Path) -> None:
+def _print(rows: Sequence[JsonObject], folder: Path) -> None:
     table = Table(title="score with a guest in one seat, and the change it makes to the team's own score (95 %)",
                   title_justify="left")  # fmt: skip
     for heading in ("tier", "team", "seat", "guest", "score", "change"):
         table.add_column(heading)
     for row in rows:
-        gain = row.gain
-        between = "" if gain.lo is None or gain.hi is None else f" [{gain.lo:+.3f}, {gain.hi:+.3f}]"
-        table.add_row(row.tier, *row.exchange, f"{row.score.mean:+.3f}", f"{gain.mean:+.3f}{between}")
+        gain = row["gain"]
+        between = "" if gain["lo"] is None else f" [{gain['lo']:+.3f}, {gain['hi']:+.3f}]"
+        place = [row[name] for name in ("tier", "team", "seat", "guest")]
+        table.add_row(*place, f"{row['score']['mean']:+.3f}", f"{gain['mean']:+.3f}{between}")
     console().print(table)
     say(f"table, picture and report: {folder}")

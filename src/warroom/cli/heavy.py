@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from warroom.envs.logs import recorded
     from warroom.envs.tickets import imported
     from warroom.envs.tickets import storage as knowledge
-    from warroom.evals import compare, crossplay, merge, parquet, power, publish, ray_engine, report, roc, run
+    from warroom.evals import compare, crossplay, dev, merge, parquet, power, publish, ray_engine, report, roc, run
     from warroom.evals.audit import bars, certify, gates, search
     from warroom.evals.audit import run as audit
     from warroom.evals.audit import spec as audit_spec
@@ -37,6 +37,7 @@ else:
     audit_spec = LateModule("warroom.evals.audit.spec", extra="plots")
     compare = LateModule("warroom.evals.compare", extra="plots")
     crossplay = LateModule("warroom.evals.crossplay", extra="plots")
+    dev = LateModule("warroom.evals.dev", extra="plots")
     merge = LateModule("warroom.evals.merge")
     parquet = LateModule("warroom.evals.parquet", extra="train")
     power = LateModule("warroom.evals.power", extra="plots")

@@ -29,6 +29,7 @@ from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
 if TYPE_CHECKING:
+    from warroom.train.dev import Examination
     from warroom.train.steps import TrainSummary
 
 ENV_KINDS = tuple(environment.options for environment in environments().values())
@@ -231,8 +232,9 @@ def _train(
     command, again = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     try:
         summary, interrupted, steps = heavy.runner.train(
-            config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend
-        )
+            config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend,
+            examine=_examination(config),
+        )  # fmt: skip
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
@@ -245,6 +247,13 @@ def _train(
         say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(exit_code(interrupted))
     return summary
+
+
+def _examination(config: TrainConfig) -> "Examination | None":
+    """What plays the dev split where evaluations were asked for, checked before anything is loaded."""
+    if not config.evaluate_every:
+        return None
+    return heavy.dev.examination(config.env, config.suite, config.evaluate_seeds, config.options)
 
 
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:

@@ -2,19 +2,20 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
+from warroom.core.scenario import TIERS
+from warroom.core.types import JsonObject
 from warroom.envs import env_spec
-from warroom.evals.metrics import Result, result_of
+from warroom.evals.metrics import Result
 from warroom.evals.plots import GRID, INK, STYLE, short_name
 from warroom.evals.statistics import Difference, Estimate, mean, paired
 from warroom.policies.names import REST, parse_seats
-from warroom.runs import read_finished, read_record
 
 TABLE, PICTURE = "crossplay.csv", "crossplay.png"
 DARK = 0.55
@@ -45,6 +46,15 @@ class ExchangeRow(NamedTuple):
     gain: Difference
     """Score less that of the team by itself, paired by incident."""
 
+    def to_json(self) -> JsonObject:
+        """As `summary.json` has it."""
+        gain = self.gain
+        difference = {"mean": gain.mean, "lo": gain.lo, "hi": gain.hi}
+        return {
+            "tier": self.tier, **self.exchange._asdict(), "incidents": gain.incidents, "score": self.score.to_json(),
+            "gain": difference, "p": gain.p,
+        }  # fmt: skip
+
 
 def exchanges(env: str, teams: Sequence[str]) -> list[SeatExchange]:
     """Every seat of every team in every other; a `ValueError` for fewer than two teams or one that is a mixture."""
@@ -65,17 +75,25 @@ def policies_of(env: str, teams: Sequence[str]) -> tuple[str, ...]:
     return (*dict.fromkeys(teams), *[exchange.policy for exchange in exchanges(env, teams)])
 
 
-def crossplay_rows(folder: Path, teams: Sequence[str]) -> list[ExchangeRow]:
-    """The table of a whole run that has played `policies_of`."""
-    record = read_record(folder)
+def teams_of(env: str, policies: Sequence[str]) -> list[str]:
+    """The teams of a run, if what it plays is their cross-play; else none."""
+    teams = [name for name in policies if "," not in name]
+    try:
+        return teams if set(policies) == set(policies_of(env, teams)) else []
+    except ValueError:
+        return []
+
+
+def crossplay_rows(results: Iterable[Result], env: str, teams: Sequence[str]) -> list[ExchangeRow]:
+    """The table of the results of `policies_of`."""
     found: dict[tuple[str, str], list[Result]] = {}
-    for episode in read_finished(folder):
-        found.setdefault((episode.policy, episode.tier), []).append(result_of(episode))
-    tiers = [tier for tier in record.config["tiers"] if (teams[0], tier) in found]
+    for result in results:
+        found.setdefault((result.policy, result.tier), []).append(result)
+    tiers = [tier for tier in TIERS if (teams[0], tier) in found]
     return [
         _row(exchange, tier, found[exchange.policy, tier], found[exchange.team, tier])
         for tier in tiers
-        for exchange in exchanges(str(record.config["env"]), teams)
+        for exchange in exchanges(env, teams)
     ]
 
 
@@ -101,12 +119,13 @@ def crossplay_csv(rows: Sequence[ExchangeRow]) -> str:
     return text.getvalue()
 
 
-def draw_crossplay(rows: Sequence[ExchangeRow], file: Path) -> None:
+def draw_crossplay(rows: Sequence[ExchangeRow], folder: Path) -> Path:
     """A panel a tier: gains by team and guest (rows) and seat (columns)."""
     with plt.rc_context(STYLE):
         figure = _figure(rows)
-        figure.savefig(file, metadata={"Software": None})
+        figure.savefig(folder / PICTURE, metadata={"Software": None})
         plt.close(figure)
+    return folder / PICTURE
 
 
 def _figure(rows: Sequence[ExchangeRow]) -> Figure:

@@ -122,6 +122,7 @@ def report_page(
         columns=shown,
         pooled=pooled,
         compared=comparison_rows(summary["comparisons"]),
+        kinds=kinds_of(summary["kinds"]),
         heading=heading,
         scenarios=_by_scenario(summary["rows"]),
         studied=inspected_policies(record.policies),
@@ -182,6 +183,14 @@ def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
         place = {"policy": found["policy"], "tier": found["tier"]}
         out.setdefault((found["policy"], found["tier"]), place)[found["metric"]] = found
     return list(out.values())
+
+
+def kinds_of(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
+    """Catches by property and value, and within by policy."""
+    out: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        out.setdefault((row["property"], row["value"]), {})[row["policy"]] = row
+    return out
 
 
 def inspected_policies(policies: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from warroom.core.errors import MissingExtra
 from warroom.core.signals import Interrupts
 from warroom.policies.manifest import Manifest, write_manifest
 from warroom.train.config import CHECKPOINTS, TrainConfig
+from warroom.train.dev import DevEvaluation, flat_metrics
 from warroom.train.steps import WINDOW, Row, RunSummary, StepLog, StepRecord, mean, merge, summarise
 from warroom.train.stopping import RULES, best_checkpoint, stop_reason
 
@@ -54,8 +55,12 @@ class TrainingCallback(TrainerCallback):
         interrupts: Interrupts,
         log_line: Callable[[str], None],
         manifest: Manifest,
+        dev: DevEvaluation | None = None,
     ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
+        self.dev = dev
+        self.report: Callable[[dict[str, float]], None] = lambda numbers: None
+        """Where numbers go that the trainer does not log by itself: to its experiment trackers."""
         self._log_line, self._manifest = log_line, manifest
         self.log = StepLog(folder)
         self.rows: list[Row] = []
@@ -73,6 +78,9 @@ class TrainingCallback(TrainerCallback):
         """Drop steps that the checkpoint does not know: they are made again."""
         if state.is_world_process_zero:
             self.rows = self.log.cut(state.global_step)
+            if self.dev:
+                self.dev.resume(state.global_step)
+            self._measure(state.global_step)
 
     def on_log(
         self,
@@ -95,6 +103,14 @@ class TrainingCallback(TrainerCallback):
         self.stopped = INTERRUPTED if interrupted else stop_reason(self.rows, self.config)
         control.should_training_stop |= self.stopped is not None
         control.should_save |= interrupted
+        if state.is_world_process_zero and not interrupted:
+            self._measure(state.global_step, last=control.should_training_stop or state.global_step >= state.max_steps)
+
+    def _measure(self, step: int, *, last: bool = False) -> None:
+        """Evaluate on the dev split if it is due."""
+        rows = self.dev.measure(step, last=last) if self.dev else ()
+        if rows:
+            self.report(flat_metrics(rows))
 
     def _show(self, row: Row, total: int) -> None:
         self.log.append(row)

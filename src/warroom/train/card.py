@@ -6,16 +6,25 @@ from typing import NamedTuple, cast
 
 import yaml
 
-from warroom.core.scenario import TrainingProfile
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import HELD_OUT, SEEDS_PER_SPLIT, Split, seed_of
-from warroom.core.strict_json import contents_of, read_json_object
+from warroom.core.strict_json import contents_of
 from warroom.core.types import JsonObject
-from warroom.envs import env_spec, environments, suite
+from warroom.envs import env_spec, suite
 from warroom.policies.manifest import read_manifest, warm_start_of
-from warroom.runs import RECORD, SUMMARY, Record, read_record
+from warroom.runs import RECORD, Record, read_record
+from warroom.train.card_results import (
+    Evaluation,
+    markdown_table,
+    on_dev,
+    read_evaluation,
+    read_summary,
+    results,
+    training_profile,
+)
 from warroom.train.config import DAGGER, FORKS, GRPO, GRPO_ONLY, LEARN, ROUNDS_ONLY, SIZE, WHAT, TrainConfig
-from warroom.train.steps import Row, TrainSummary, read_steps
+from warroom.train.leave_out import LeftOut, parse_left_out
+from warroom.train.steps import DevRow, Row, TrainSummary, read_dev, read_steps
 
 MODEL, CARD = "model", "README.md"
 TAGS = ["warroom", "agents", "oversight"]
@@ -37,28 +46,12 @@ CONFIDENCE = (
     " How sure to be it then learnt from {steps} batches of its own answers, once they had been judged: only the rows "
     "of the output layer for words of confidence were fitted."
 )
-SHOWN = {
-    "points": ("points", 1, 1),
-    "score": ("score", 1, 2),
-    "solved": ("solved %", 100, 1),
-    "root_cause": ("root cause right %", 100, 1),
-    "severity": ("severity right %", 100, 1),
-    "team": ("team right %", 100, 1),
-    "rogue_catch": ("rogues caught %", 100, 1),
-    "rogue_false_positive": ("innocents flagged %", 100, 1),
-    "mttr": ("minutes to resolve", 1, 1),
-    "fact_quality": ("quality of facts", 1, 2),
-    "citation_f1": ("F1 of citations", 1, 2),
-    "brier_skill": ("Brier skill", 1, 2),
-    "escalated_unanswerable": ("unanswerable, handed over %", 100, 1),
-    "escalated_answerable": ("answerable, handed over %", 100, 1),
-}
-"""Columns of the results: heading, scale and decimals."""
 METHODS = {GRPO: "GRPO", DAGGER: "DAgger (imitation of the expert in its own play)", FORKS: "forked acts"}
 PARAMETERS = tuple(
     name
     for name, declared in TrainConfig.declared().items()
-    if declared.info.group in (WHAT, LEARN, SIZE) or name in ("curriculum", "rogue_multiplier", "seats", "teammates")
+    if declared.info.group in (WHAT, LEARN, SIZE)
+    or name in ("curriculum", "rogue_multiplier", "seats", "teammates", "leave_out")
 )
 """What the card lists of the configuration."""
 LIMITS = (
@@ -67,16 +60,6 @@ LIMITS = (
     "words are out of its distribution.",
     "Rewards during training come from the training split and are not results; only the test table is.",
 )
-
-
-class Evaluation(NamedTuple):
-    """What the card shows of an evaluation."""
-
-    command: str
-    rows: Sequence[JsonObject]
-    """Of its summary: the measures of each tier, scenario and policy."""
-    comparisons: Sequence[JsonObject]
-    """Paired differences."""
 
 
 def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
@@ -89,19 +72,20 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
     if "warm_start" in manifest:
         if (run.parent / RECORD).is_file():
             raise ValueError(f"{run} is the model of a training run; name the folder of the run, {run.parent}")
-        found = [_evaluation(folder) for folder in evaluations]
+        found = [read_evaluation(folder) for folder in evaluations]
         path = run / CARD
         path.write_text(warm_start_card(run.name, manifest, found), encoding="utf-8")
         return path
-    record, summary = read_record(run), cast("TrainSummary", _summary(run))
+    record, summary = read_record(run), cast("TrainSummary", read_summary(run))
     if record.kind != "train":
         raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
     if not (run / MODEL).is_dir():
         raise ValueError(f"{run} has no {MODEL} folder: its training has not finished; resume it with --resume")
-    found = [_evaluation(folder) for folder in evaluations]
+    found = [read_evaluation(folder) for folder in evaluations]
     path = run / MODEL / CARD
     with contents_of(run):
-        path.write_text(card(run, record, summary, read_steps(run), found), encoding="utf-8")
+        training = Training(record, summary, read_steps(run), read_dev(run))
+        path.write_text(card(run, training, found), encoding="utf-8")
     return path
 
 
@@ -111,41 +95,30 @@ def warm_start_card(name: str, manifest: Mapping[str, object], evaluations: Sequ
     confidence = CONFIDENCE.format(steps=plan["sure_steps"]) if plan.get("sure_steps") else ""
     steps = plan["steps"] + plan["filtered_steps"]
     opening = WARM_START.format(name=name, env=env, steps=steps, incidents=plan["incidents"], confidence=confidence)
-    return "\n\n".join([opening, *([_results(evaluations, env)] if evaluations else [])]) + "\n"
+    return "\n\n".join([opening, *([results(evaluations, env)] if evaluations else [])]) + "\n"
 
 
-def _summary(folder: Path) -> JsonObject:
-    path = folder / SUMMARY
-    if not path.is_file():
-        raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
-    return read_json_object(path)
+class Training(NamedTuple):
+    """What a training run's folder says."""
+
+    record: Record
+    summary: TrainSummary
+    rows: Sequence[Row]
+    dev: Sequence[DevRow]
 
 
-def _evaluation(folder: Path) -> Evaluation:
-    summary, record = _summary(folder), read_record(folder)
-    if record.kind != "eval":
-        raise ValueError(f"{folder} holds a run of `warroom {record.kind}`, not of `warroom eval`")
-    if summary["split"] != Split.TEST:
-        raise ValueError(f"{folder} was played on the {summary['split']} split; results are of the test split only")
-    return Evaluation(record.command, summary["rows"], summary.get("comparisons", ()))
-
-
-def card(
-    run: Path,
-    record: Record,
-    summary: TrainSummary,
-    rows: Sequence[Row],
-    evaluations: Sequence[Evaluation],
-) -> str:
+def card(run: Path, training: Training, evaluations: Sequence[Evaluation]) -> str:
     """The text of the card."""
+    record, summary, rows = training.record, training.summary, training.rows
     config = record.config
-    limits = (*LIMITS, _training_profile(config["env"]).caution)
+    limits = (*LIMITS, training_profile(config["env"]).caution)
     parts = [
         _header(record),
         f"# {run.name}",
         _opening(record, summary),
-        _results(evaluations, config["env"]),
+        results(evaluations, config["env"], _left_out(config)),
         _training(summary, rows),
+        on_dev(training.dev),
         _data(config, rows),
         _start(warm_start_of(run / MODEL)),
         _parameters(config),
@@ -156,9 +129,9 @@ def card(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _training_profile(env: str) -> TrainingProfile:
-    """What the environment of a run says of its models; a run may come from where there were other environments."""
-    return environments()[env].training_profile if env in environments() else TrainingProfile()
+def _left_out(config: JsonObject) -> tuple[LeftOut, ...]:
+    texts = config.get("leave_out", ())  # runs of before this option left nothing out
+    return parse_left_out(config["env"], texts) if texts else ()
 
 
 def _header(record: Record) -> str:
@@ -196,7 +169,7 @@ def _opening(record: Record, summary: TrainSummary) -> str:
     ended = "came to its end" if summary["stopped"] == "finished" else f"stopped: {summary['stopped']}"
     return (
         f"A policy for the `{config['env']}` environment of Warroom, trained by {method} from `{config['model']}` to "
-        f"{_training_profile(config['env']).job.format(seats=seats)}.\n\n"
+        f"{training_profile(config['env']).job.format(seats=seats)}.\n\n"
         f"- {status['parameters']:,} weights, of which {status['trainable']:,} were trained"
         f"{' (' + status['adapter'] + ')' if status['adapter'] else ''}, {status['dtype']} on {status['device']}\n"
         f"- {summary['steps']} optimizer steps; the run {ended}\n"
@@ -205,73 +178,16 @@ def _opening(record: Record, summary: TrainSummary) -> str:
     )
 
 
-# -- results --------------------------------------------------------------------------------------------
-
-
-def _results(evaluations: Sequence[Evaluation], env: str) -> str:
-    if not evaluations:
-        return "## Results\n\nNot evaluated yet. Rewards of the training are below; they are no results."
-    tables = [
-        _table(found.rows) + _differences(found.comparisons) + f"\n\nMade by `{found.command}`."
-        for found in evaluations
-    ]
-    return (
-        "## Results on the test split\n\n"
-        f"Incidents that training never draws, with {_training_profile(env).held_out_axes} of their own. "
-        "Means with 95 % intervals, clustered by incident.\n\n" + "\n\n".join(tables)
-    )
-
-
-def _table(rows: Sequence[JsonObject]) -> str:
-    pooled = [row for row in rows if row["scenario"] is None]
-    columns = [name for name in SHOWN if any(row.get(name) for row in pooled)]
-    lines = [
-        _cells(["tier", "policy", "n", *(SHOWN[name][0] for name in columns)]),
-        _cells(["---"] * (len(columns) + 3)),
-    ]
-    for row in pooled:
-        lines.append(
-            _cells([row["tier"], row["policy"], str(row["n"]), *(_figure(row.get(name), name) for name in columns)])
-        )
-    return "\n".join(lines)
-
-
-def _differences(comparisons: Sequence[JsonObject]) -> str:
-    """The paired differences in points to the baseline, a line for each."""
-    found = [row for row in comparisons if row["metric"] == "points"]
-    if not found:
-        return ""
-    lines = [
-        f"- {row['tier']}: {row['policy']} minus {row['baseline']} {_figure(row['difference'], 'points')}, "
-        f"p = {row['p']:.4f}, {row['incidents']} incidents"
-        for row in found
-    ]
-    return "\n\nPoints on the same incidents:\n\n" + "\n".join(lines)
-
-
-def _figure(estimate: Mapping[str, float | None] | None, name: str) -> str:
-    if estimate is None or estimate["mean"] is None:
-        return ""
-    _, scale, decimals = SHOWN[name]
-    low, high = estimate["lo"], estimate["hi"]
-    span = "" if low is None or high is None else f" ({scale * low:.{decimals}f} to {scale * high:.{decimals}f})"
-    return f"{scale * estimate['mean']:.{decimals}f}{span}"
-
-
-def _cells(texts: Sequence[str]) -> str:
-    return "| " + " | ".join(texts) + " |"
-
-
 # -- training -------------------------------------------------------------------------------------------
 
 
 def _training(summary: TrainSummary, rows: Sequence[Row]) -> str:
-    lines = [_cells(["tier", "steps", "mean", "min", "max", "first steps", "last steps"]), _cells(["---"] * 7)]
-    for tier, found in summary["by_tier"].items():
-        figures = [
-            f"{value:+.3f}" for value in (found["mean"], found["min"], found["max"], found["first"], found["last"])
-        ]
-        lines.append(_cells([tier, str(found["steps"]), *figures]))
+    lines = [
+        [tier, found["steps"]]
+        + [f"{value:+.3f}" for value in (found["mean"], found["min"], found["max"], found["first"], found["last"])]
+        for tier, found in summary["by_tier"].items()
+    ]
+    table = markdown_table(["tier", "steps", "mean", "min", "max", "first steps", "last steps"], lines)
     share, total = summary["environment_share"], summary["seconds"].get("total", 0.0)
     within = "" if share is None else f", of which the environment took {share:.1%}"
     kls = [value for row in rows if (value := row.get("kl")) is not None]
@@ -281,7 +197,7 @@ def _training(summary: TrainSummary, rows: Sequence[Row]) -> str:
     return (
         "## Training\n\n![Learning curve](learning_curve.png)\n\nReward of a step: the mean score of its rollouts "
         "(0 the team that does nothing, 1 the oracle, on the same incident).\n\n"
-        + "\n".join(lines)
+        + table
         + f"\n\n{total / 60:.1f} minutes of steps{within}.{divergence}"
     )
 
@@ -302,7 +218,7 @@ def _data(config: JsonObject, rows: Sequence[Row]) -> str:
         f"`{config['env']}`, train split (seeds 0 to {SEEDS_PER_SPLIT - 1:,}; "
         f"the test begins at {seed_of(Split.TEST, 0):,}). "
         f"Rollouts by seat: {counts}. Pages and tools were worded in `{config['renderer']}`.\n\n"
-        f"Kept from training are the test's own {_training_profile(config['env']).held_out_axes}"
+        f"Kept from training are the test's own {training_profile(config['env']).held_out_axes}"
         + (f", and besides:\n\n{kept}" if kept else ".")
     )
 
@@ -329,15 +245,15 @@ def _start(plan: JsonObject | None) -> str:
 
 
 def _parameters(config: JsonObject) -> str:
-    lines = [_cells(["option", "value"]), _cells(["---", "---"])]
+    lines: list[tuple[str, str]] = []
     unread = ROUNDS_ONLY if config.get("method", GRPO) == GRPO else GRPO_ONLY
     for name in PARAMETERS:
         if name in unread or name not in config:  # a run of an earlier version lacks what it had no option for
             continue
         value = config[name]
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        lines.append(_cells([f"`{name}`", f"`{'all' if value == [] else shown}`"]))
-    return "## Hyper-parameters\n\n" + "\n".join(lines)
+        lines.append((f"`{name}`", f"`{'all' if value == [] else shown}`"))
+    return "## Hyper-parameters\n\n" + markdown_table(["option", "value"], lines)
 
 
 def _reproduce(record: Record) -> str:

@@ -12,9 +12,9 @@ from warroom.core.types import JsonObject
 from warroom.policies.manifest import Manifest
 from warroom.reward import RewardSource, load_reward
 
-WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, KEEP = (
+WHAT, SCRATCH, PLAY, LEARN, SIZE, STOP, SPEED, EVALUATE, KEEP = (
     "Model", "A nano from scratch", "Incidents and seats", "Learning", "Sizes",
-    "Stopping rules", "Speed and memory", "Output",
+    "Stopping rules", "Speed and memory", "Evaluation during training", "Output",
 )  # fmt: skip
 """Headings of `warroom train --help`."""
 ADAMW, MUON = "adamw", "muon"
@@ -30,7 +30,7 @@ GRPO, DAGGER, FORKS = "grpo", "dagger", "forks"
 GRPO_ONLY = (
     "teammates", "curriculum", "rogue_multiplier", "reward", "schedule", "optimizer", "temperature", "beta",
     "loss_type", "scale_rewards", "entropy_coefficient", "confidence_steps", "group_size", "groups", "max_kl",
-    "min_entropy", "min_calls", "patience", "micro_batch", "vllm", "vllm_server", "save_every", "report_to",
+    "min_entropy", "min_calls", "patience", "micro_batch", "vllm", "vllm_server", "save_every",
 )  # fmt: skip
 """Options that no other method reads."""
 ROUNDS_ONLY = ("leave_out", "minutes")
@@ -177,6 +177,16 @@ class TrainConfig(Options):
     unsloth: bool = option(
         False, "load through Unsloth, where it is installed", group=SPEED, flag="--unsloth/--no-unsloth"
     )
+    evaluate_every: int = option(
+        0,
+        "steps (rounds of dagger and forks) between two evaluations of the team on the dev split, besides one before "
+        "the first step and one after the last; 0 makes none. Their time does not count as training",
+        at_least=0, group=EVALUATE,
+    )  # fmt: skip
+    evaluate_seeds: int = option(
+        1, "incidents of each scenario and tier that such an evaluation plays, the same each time", at_least=1,
+        group=EVALUATE,
+    )  # fmt: skip
     save_every: int = option(50, "steps between checkpoints", at_least=1, group=KEEP)
     report_to: tuple[str, ...] = option(
         (), "also log to these, comma-separated, such as wandb,tensorboard; the run folder has everything anyway",

@@ -1,4 +1,7 @@
-"""The learning curve: one picture of a training run, drawn from its steps. Colours are Okabe and Ito's."""
+"""The learning curve: one picture of a training run, drawn from its steps and from its play of the dev split.
+
+Colours are Okabe and Ito's.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
-from warroom.train.steps import Measure, Row, mean, moving, phases, read_steps, tier_rewards
+from warroom.train.steps import DevRow, Measure, Row, mean, moving, phases, read_dev, read_steps, tier_rewards
 
 try:
     import matplotlib as mpl
@@ -50,13 +53,17 @@ PARTS = {"generation": "#56B4E9", "environment": "#D55E00", "update": "#0072B2"}
 """Parts of a step's time, from the bottom of the stack."""
 
 Draw = Callable[[Axes, Sequence[Row]], None]
+Panels = Mapping[str, Callable[[Axes], None]]
 
 
 def learning_curve(folder: Path) -> Path:
-    """Draw `learning_curve.png` of a run folder from its `steps.jsonl`; a `ValueError` if no step was made."""
+    """Draw `learning_curve.png` of a run folder from its `steps.jsonl` and `dev.jsonl`; a `ValueError` if no step was
+    made."""
     rows = read_steps(folder)
+    dev = read_dev(folder)
+    panels = {**_dev_panels(dev), **_step_panels(rows)}
     with plt.rc_context(STYLE):
-        layout = _layout(rows)
+        layout = _layout(list(panels))
         heights = [1.9, *[1.0] * (len(layout) - 1)]
         figure, axes = plt.subplot_mosaic(
             [list(row) for row in layout],
@@ -65,24 +72,39 @@ def learning_curve(folder: Path) -> Path:
             layout="constrained",
         )
         for name, panel in axes.items():
-            PANELS[name](panel, rows)
-            _frame(panel, rows)
+            panels[name](panel)
+            _frame(panel, [row["step"] for row in (dev if name.startswith(DEV_PANEL) else rows)])
         figure.get_layout_engine().set(h_pad=0.12, w_pad=0.12)  # type: ignore[union-attr, call-arg]
         figure.savefig(folder / CURVE, metadata={"Software": None})
         plt.close(figure)
     return folder / CURVE
 
 
-def _layout(rows: Sequence[Row]) -> list[list[str]]:
-    """The rewards above, below them in pairs the panels of what this run measured; an odd last one has two places."""
-    below = [name for name in PANELS if name != "rewards" and any(row.get(MEASURED[name]) is not None for row in rows)]
+def _layout(names: Sequence[str]) -> list[list[str]]:
+    """The rewards above, below them in pairs the other panels; an odd last one has two places."""
+    below = [name for name in names if name != REWARDS]
     pairs = [below[k : k + 2] for k in range(0, len(below), 2)]
-    return [["rewards"] * 2, *[pair if len(pair) == 2 else pair * 2 for pair in pairs]]
+    return [[REWARDS] * 2, *[pair if len(pair) == 2 else pair * 2 for pair in pairs]]
 
 
-def _frame(axes: Axes, rows: Sequence[Row]) -> None:
-    first, last = rows[0]["step"], rows[-1]["step"]
-    axes.set_xlim(first - 0.5, last + 0.5)
+def _step_panels(rows: Sequence[Row]) -> Panels:
+    """The panels of what the steps measured."""
+    shown = [name for name in PANELS if name == REWARDS or any(row.get(MEASURED[name]) is not None for row in rows)]
+    return {name: _drawing(PANELS[name], rows) for name in shown}
+
+
+def _drawing(draw: Draw, rows: Sequence[Row]) -> Callable[[Axes], None]:
+    return lambda axes: draw(axes, rows)
+
+
+def _dev_panels(rows: Sequence[DevRow]) -> Panels:
+    """The panels of what the team made of the dev split."""
+    measured = [name for name in ON_DEV if any(name in row["metrics"] for row in rows)]
+    return {f"{DEV_PANEL}{name}": partial(dev_split, rows=rows, name=name) for name in measured}
+
+
+def _frame(axes: Axes, steps: Sequence[int]) -> None:
+    axes.set_xlim(steps[0] - 0.5, steps[-1] + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(axis="y", color=GRID, lw=0.8, zorder=0)
     axes.set_axisbelow(True)
@@ -167,10 +189,41 @@ def outcomes(axes: Axes, rows: Sequence[Row]) -> None:
         if own:
             steps, values = [step for step, _ in own], [value for _, value in own]
             axes.plot(steps, moving(values), color=PALETTE[number], lw=2, label=words)
-    axes.set_ylim(-0.02, 1.25)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    _shares(axes)
     axes.set_title("Outcomes" + _averaged(rows))
     axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
+
+
+ON_DEV = {"score": "score", **OUTCOMES, "fact_quality": "quality of facts", "citation_f1": "F1 of citations"}
+"""Measures of the dev split that have a panel."""
+DEV_PANEL = "dev "
+"""How the names of their panels begin."""
+
+
+def dev_split(axes: Axes, rows: Sequence[DevRow], name: str) -> None:
+    """One measure of the dev split by tier, each with its 95 % interval."""
+    for tier, color in TIER_COLORS.items():
+        own = [(row["step"], found) for row in rows if row["tier"] == tier and (found := row["metrics"].get(name))]
+        own = [(step, found) for step, found in own if None not in found.values()]
+        if own:
+            steps = [step for step, _ in own]
+            low, middle, high = ([found[bound] for _, found in own] for bound in ("lo", "mean", "hi"))
+            axes.fill_between(steps, low, high, color=color, alpha=0.12, lw=0)
+            axes.plot(steps, middle, color=color, lw=2, marker="o", ms=4, label=tier)
+    if name in OUTCOMES:
+        _shares(axes)
+    else:
+        bottom, top = axes.get_ylim()
+        axes.set_ylim(bottom, top + 0.25 * (top - bottom))
+    axes.set_title(f"Dev split: {ON_DEV[name]}, 95 % intervals")
+    axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
+
+
+def _shares(axes: Axes) -> None:
+    """An axis of shares, with room for a legend above."""
+    axes.set_ylim(-0.02, 1.25)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def teaching(axes: Axes, rows: Sequence[Row]) -> None:
@@ -202,8 +255,9 @@ def seconds(axes: Axes, rows: Sequence[Row]) -> None:
     axes.legend(loc="upper right", ncols=3, columnspacing=1, handlelength=1)
 
 
+REWARDS = "rewards"
 PANELS: Mapping[str, Draw] = {
-    "rewards": rewards,
+    REWARDS: rewards,
     "terms": terms,
     "outcomes": outcomes,
     "seconds": seconds,
@@ -213,7 +267,7 @@ PANELS: Mapping[str, Draw] = {
     "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
     "teaching": teaching,
 }
-"""Every panel, in the order in which they are laid out."""
+"""Every panel of the steps, in the order in which they are laid out."""
 MEASURED: Mapping[str, Literal["terms", "outcomes", "seconds"] | Measure] = {
     "terms": "terms", "outcomes": "outcomes", "seconds": "seconds", "loss": "loss", "entropy": "entropy", "kl": "kl",
     "calls": "calls_per_rollout", "teaching": "zero_variance_groups",

@@ -1,6 +1,7 @@
 """From the options of a command to a whole configuration: defaults by kind of model, and everything checked at once."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -33,6 +34,8 @@ NANO: Mapping[str, object] = {
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
 LLM: Mapping[str, object] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
+MODULES = {"tensorboard": ("tensorboard", "tensorboardX")}
+"""Modules of which one has to be there for a tracker, where it is not the one of its name."""
 BY_METHOD: Mapping[object, Mapping[str, object]] = {DAGGER: {"learning_rate": 1.5e-3}, FORKS: {"learning_rate": 1e-4}}
 """What suits a method, whatever the model."""
 
@@ -119,8 +122,10 @@ def check(config: TrainConfig) -> None:
         )
     config.reward_source()
     for reporter in config.report_to:
-        if find_spec(reporter) is None:
+        if not any(find_spec(module) for module in MODULES.get(reporter, (reporter,))):
             raise NotInstalled(reporter, reporter)
+    if config.evaluate_every and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise ValueError("--evaluate-every works in one process; leave it out under `accelerate launch`")
     total = config.groups * config.group_size
     if config.micro_batch and total % config.micro_batch:
         raise ValueError(

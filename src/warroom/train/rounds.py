@@ -21,10 +21,12 @@ from warroom.train.callbacks import FINISHED, Display
 from warroom.train.config import CHECKPOINTS, DAGGER, FROZEN, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.dagger import Dagger
+from warroom.train.dev import DevEvaluation, flat_metrics
 from warroom.train.forks import Forks
 from warroom.train.grpo import load_player
 from warroom.train.leave_out import parse_left_out
 from warroom.train.own_play import Teaching
+from warroom.train.reporting import Trackers, flat_row
 from warroom.train.steps import Row, RunSummary, StepLog, summarise
 from warroom.train.trainer import frozen_copy
 
@@ -69,8 +71,18 @@ def make_learner(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
 class Rounds:
     """A run by rounds."""
 
-    def __init__(self, folder: Path, config: TrainConfig, *, display: Display, interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        config: TrainConfig,
+        *,
+        display: Display,
+        interrupts: Interrupts,
+        dev: DevEvaluation | None = None,
+        trackers: Trackers | None = None,
+    ) -> None:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
+        self.dev, self.trackers = dev, trackers
         self.log, self.rows = StepLog(folder), list[Row]()
         self.file = folder / CHECKPOINTS / "rounds.pt"
 
@@ -78,20 +90,44 @@ class Rounds:
         self, learner: RoundLearner, *, resume: bool = False, clock: Callable[[], float] = time.process_time
     ) -> None:
         """Learn until the minutes are used up or somebody asks to stop; with `resume` from the last checkpoint on."""
-        before = self._restore(learner) if resume else 0.0
-        began, budget = clock() - before, 60 * self.config.minutes
-        saved = before
-        while (used := clock() - began) < budget and not self.interrupts.asked:
-            share = LEAST_SHARE + (1 - LEAST_SHARE) * (1 - used / budget)
-            row = learner.round(TIERS[len(self.rows) % len(TIERS)], share)
-            row["step"], seconds = len(self.rows) + 1, clock() - began - used
-            row["seconds"] = {**row["seconds"], "total": seconds}
-            self.rows.append(row)
-            self.log.append(row)
-            self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / (used + seconds))))
-            if self.interrupts.asked or used + seconds - saved > SAVE_SECONDS:
-                saved = used + seconds
+        used = saved = self._restore(learner) if resume else 0.0
+        budget = 60 * self.config.minutes
+        self._begin()
+        while used < budget and not self.interrupts.asked:
+            began = clock()
+            row = learner.round(
+                TIERS[len(self.rows) % len(TIERS)], LEAST_SHARE + (1 - LEAST_SHARE) * (1 - used / budget)
+            )
+            seconds = clock() - began
+            used += seconds
+            row["step"], row["seconds"] = len(self.rows) + 1, {**row["seconds"], "total": seconds}
+            self._record(row)
+            self.display.show(self.rows, max(len(self.rows), round(len(self.rows) * budget / used)))
+            self._measure(last=used >= budget)
+            if self.interrupts.asked or used - saved > SAVE_SECONDS:
+                saved = used
                 self._save(learner, saved)
+        if self.trackers:
+            self.trackers.end()
+
+    def _begin(self) -> None:
+        if self.trackers:
+            self.trackers.begin()
+        if self.dev:
+            self.dev.resume(len(self.rows))
+        self._measure()
+
+    def _record(self, row: Row) -> None:
+        self.rows.append(row)
+        self.log.append(row)
+        if self.trackers:
+            self.trackers.log(row["step"], flat_row(row))
+
+    def _measure(self, *, last: bool = False) -> None:
+        """Evaluate on the dev split if it is due; that is no training, and not counted as such."""
+        rows = self.dev.measure(len(self.rows), last=last) if self.dev else ()
+        if rows and self.trackers:
+            self.trackers.log(len(self.rows), flat_metrics(rows))
 
     def _save(self, learner: RoundLearner, used: float) -> None:
         """Keep what was learnt, whole or not at all."""

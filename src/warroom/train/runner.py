@@ -24,9 +24,11 @@ from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import FROZEN, GRPO, SHUFFLED, TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
+from warroom.train.dev import DevEvaluation, Examination
 from warroom.train.grpo import load_player, make_trainer, run_grpo
 from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
+from warroom.train.reporting import Trackers
 from warroom.train.rollout import RolloutBackend
 from warroom.train.rounds import Rounds, make_learner
 from warroom.train.steps import TrainSummary
@@ -91,12 +93,14 @@ def train(
     resume: bool = False,
     sampled_groups: int = 0,
     backend: RolloutBackend | None = None,
+    examine: Examination | None = None,
 ) -> TrainingOutcome:
     """Train into a run folder; with `resume` go on from its last checkpoint.
 
     `sampled_groups` groups are played by the model first, to see whether rewards differ. `backend` plays the incidents,
-    by default in this process: what is learnt does not depend on it, so a run may go on with another. A `ValueError`
-    says why the folder, the model or a check does not allow it; nothing is written then.
+    by default in this process: what is learnt does not depend on it, so a run may go on with another. `examine` plays
+    the dev split where the configuration asks for evaluations. A `ValueError` says why the folder, the model or a check
+    does not allow it; nothing is written then.
     """
     reward = config.reward_source()
     record = record_of(config, command, reward)
@@ -113,8 +117,9 @@ def train(
         log_line(f"note: {note}")
     with claimed or nullcontext(), fitting_threads(model):
         outcome = _train(
-            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward
-        )
+            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward,
+            examine=examine,
+        )  # fmt: skip
         if claimed and outcome.interrupted is not None:
             claimed.stop(cause_of(outcome.interrupted))
     return outcome
@@ -131,12 +136,15 @@ def _train(
     resume: bool,
     backend: RolloutBackend | None,
     reward: RewardSource,
+    examine: Examination | None,
 ) -> TrainingOutcome:
     """Train what is loaded into a folder that is this process's to write."""
+    dev = DevEvaluation(folder, config, model, tokenizer, examine) if config.evaluate_every and examine else None
     with Interrupts(log_line, FINISHING) as interrupts, without_bars():
         shown = display(log_line)
         if config.method != GRPO:
-            rounds = Rounds(folder, config, display=shown, interrupts=interrupts)
+            trackers = Trackers(config.report_to, folder, model) if config.report_to else None
+            rounds = Rounds(folder, config, display=shown, interrupts=interrupts, dev=dev, trackers=trackers)
             try:
                 rounds.train(make_learner(config, model, tokenizer), resume=resume)
             finally:
@@ -151,6 +159,7 @@ def _train(
             interrupts=interrupts,
             log_line=log_line,
             manifest=manifest_of(config, status),
+            dev=dev,
         )
         try:
             trainer = make_trainer(
@@ -162,6 +171,10 @@ def _train(
                 record=callback.record,
                 backend=backend,
                 reward=reward,
+            )
+            # The trainer makes itself a new state when it begins: it is looked up each time.
+            callback.report = lambda numbers: trainer.callback_handler.on_log(
+                trainer.args, trainer.state, trainer.control, numbers
             )
             trained = run_grpo(trainer, folder, resume=resume)
         finally:

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple, Required, TypedDict, cast
+from typing import Generic, Literal, NamedTuple, Required, TypedDict, TypeVar, cast
 
 from warroom.core.env import Env
 from warroom.core.strict_json import parse_json_object
 from warroom.core.types import JsonObject
 
-STEPS = "steps.jsonl"
+STEPS, DEV = "steps.jsonl", "dev.jsonl"
 WINDOW = 10
 """Steps of a moving average."""
 LOGGED = {
@@ -74,6 +74,18 @@ class Row(StepRecord, total=False):
     loss: float | None
     grad_norm: float | None
     learning_rate: float | None
+
+
+class DevRow(TypedDict):
+    """One line of `dev.jsonl`: how the team under training played a tier of the dev split after a step."""
+
+    step: int
+    tier: str
+    incidents: int
+    metrics: dict[str, JsonObject]
+    """By name, each with `mean`, `lo` and `hi` (95 %, clustered by incident), where it applies."""
+    seconds: float
+    """Of processor time, for all tiers together."""
 
 
 class RewardSpread(TypedDict):
@@ -162,22 +174,24 @@ def shares(outcomes: Sequence[Mapping[str, bool | float | None]]) -> dict[str, f
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-class StepLog:
-    """The file while it is written: every row is on disk before the next step begins."""
+RowKind = TypeVar("RowKind", Row, DevRow)
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / STEPS
 
-    def cut(self, step: int) -> list[Row]:
-        """Drop the steps after `step`, which a resumed run makes again; returns those that stay."""
+class LineLog(Generic[RowKind]):
+    """A file of rows while it is written: every row is on disk before the next step begins."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def cut(self, step: int) -> list[RowKind]:
+        """Drop the rows after `step`, which a resumed run makes again; returns those that stay."""
         kept = [row for row in _rows(self.path, whole=False) if row["step"] <= step]
-        text = "".join(_line(row) for row in kept)
-        beside = self.path.with_name(STEPS + ".part")
-        beside.write_text(text, encoding="utf-8")
+        beside = self.path.with_name(self.path.name + ".part")
+        beside.write_text("".join(_line(row) for row in kept), encoding="utf-8")
         beside.replace(self.path)
-        return kept
+        return cast("list[RowKind]", kept)
 
-    def append(self, row: Row) -> None:
+    def append(self, row: RowKind) -> None:
         """Write one row and have it reach the disk."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line(row))
@@ -185,27 +199,39 @@ class StepLog:
             os.fsync(file.fileno())
 
 
+class StepLog(LineLog[Row]):
+    """`steps.jsonl` of a run folder while it is written."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder / STEPS)
+
+
+def read_dev(folder: Path) -> list[DevRow]:
+    """All evaluations of a run on the dev split; none where it made none."""
+    return cast("list[DevRow]", list(_rows(folder / DEV, whole=True)))
+
+
 def read_steps(folder: Path) -> list[Row]:
     """All rows of a run; a `ValueError` if there are none or one cannot be read."""
-    rows = list(_rows(folder / STEPS, whole=True))
+    rows = cast("list[Row]", list(_rows(folder / STEPS, whole=True)))
     if not rows:
         raise ValueError(f"{folder} has no {STEPS} with a step in it: nothing was trained there")
     return rows
 
 
-def _rows(path: Path, whole: bool) -> Iterator[Row]:
+def _rows(path: Path, whole: bool) -> Iterator[JsonObject]:
     """The rows of a file; the last may be cut off by a crash unless the file has to be `whole`."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.is_file() else []
     for number, line in enumerate(lines, 1):
         if number == len(lines) and not line.endswith("\n") and not whole:
             return
         try:
-            yield cast("Row", parse_json_object(line))
+            yield parse_json_object(line)
         except ValueError as error:
             raise ValueError(f"{path}: line {number}: {error}") from error
 
 
-def _line(row: Row) -> str:
+def _line(row: Mapping[str, object]) -> str:
     """A row as JSON, in which a number that overflowed is null: JSON has no word for it."""
     return json.dumps({name: _finite(value) for name, value in row.items()}) + "\n"
 

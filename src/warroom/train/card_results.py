@@ -1,0 +1,207 @@
+"""The results on a model card: tables of evaluations, of cross-play, of thresholds and of kinds of rogues."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from warroom.core.scenario import TIERS, TrainingProfile
+from warroom.core.splits import Split
+from warroom.core.strict_json import read_json_object
+from warroom.core.types import JsonObject
+from warroom.envs import environments
+from warroom.runs import ROC, SUMMARY, read_record
+from warroom.train.leave_out import LeftOut
+from warroom.train.steps import DevRow
+
+
+class Column(NamedTuple):
+    """How a measure is shown."""
+
+    heading: str
+    scale: float
+    decimals: int
+
+
+SHOWN = {
+    "points": Column("points", 1, 1),
+    "score": Column("score", 1, 2),
+    "solved": Column("solved %", 100, 1),
+    "root_cause": Column("root cause right %", 100, 1),
+    "severity": Column("severity right %", 100, 1),
+    "team": Column("team right %", 100, 1),
+    "rogue_catch": Column("rogues caught %", 100, 1),
+    "rogue_false_positive": Column("innocents flagged %", 100, 1),
+    "mttr": Column("minutes to resolve", 1, 1),
+    "fact_quality": Column("quality of facts", 1, 2),
+    "citation_f1": Column("F1 of citations", 1, 2),
+    "brier_skill": Column("Brier skill", 1, 2),
+    "escalated_unanswerable": Column("unanswerable, handed over %", 100, 1),
+    "escalated_answerable": Column("answerable, handed over %", 100, 1),
+}
+"""Measures that have a column, where they apply."""
+CAUGHT, AREA, SCORE = SHOWN["rogue_catch"], Column("area under the ROC", 1, 3), SHOWN["score"]
+
+
+class Evaluation(NamedTuple):
+    """What the card shows of a run of `warroom eval` or `warroom crossplay`."""
+
+    command: str
+    summary: JsonObject
+    roc: JsonObject
+    """Of its overseers; empty if it was not asked for."""
+
+
+def training_profile(env: str) -> TrainingProfile:
+    """What the environment of a run says of its models; a run may come from where there were other environments."""
+    return environments()[env].training_profile if env in environments() else TrainingProfile()
+
+
+def read_evaluation(folder: Path) -> Evaluation:
+    """An evaluation on the test split; a `ValueError` says what else the folder holds."""
+    summary, record = read_summary(folder), read_record(folder)
+    if record.kind != "eval":
+        raise ValueError(f"{folder} holds a run of `warroom {record.kind}`, not of `warroom eval`")
+    if summary["split"] != Split.TEST:
+        raise ValueError(f"{folder} was played on the {summary['split']} split; results are of the test split only")
+    roc = folder / ROC
+    return Evaluation(record.command, summary, read_json_object(roc) if roc.is_file() else {})
+
+
+def read_summary(folder: Path) -> JsonObject:
+    """The summary of a run of any kind; a `ValueError` if it has none."""
+    path = folder / SUMMARY
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {SUMMARY}; finish its run first")
+    return read_json_object(path)
+
+
+def results(evaluations: Sequence[Evaluation], env: str, left_out: Sequence[LeftOut] = ()) -> str:
+    """The section; `left_out` is what the training did without."""
+    if not evaluations:
+        return "## Results\n\nNot evaluated yet. Rewards of the training are below; they are no results."
+    return (
+        "## Results on the test split\n\n"
+        f"Incidents that training never draws, with {training_profile(env).held_out_axes} of their own. "
+        "Means with 95 % intervals, clustered by incident.\n\n"
+        + "\n\n".join(_evaluation(found, left_out) for found in evaluations)
+    )
+
+
+def on_dev(rows: Sequence[DevRow]) -> str:
+    """The play of the dev split before the first step and after the last; nothing if there was none."""
+    if not rows:
+        return ""
+    ends = [row for row in rows if row["step"] in (rows[0]["step"], rows[-1]["step"])]
+    columns = [name for name in SHOWN if any(name in row["metrics"] for row in ends)]
+    lines = [
+        [row["tier"], row["step"], row["incidents"], *(figure(row["metrics"].get(n), SHOWN[n]) for n in columns)]
+        for row in sorted(ends, key=lambda row: TIERS.index(row["tier"]))
+    ]
+    return (
+        "## Dev split during training\n\nThe team's own greedy play of the same incidents before the first step and "
+        "after the last, with 95 % intervals; every measurement is in `dev.jsonl`.\n\n"
+        + markdown_table(["tier", "step", "incidents", *(SHOWN[name].heading for name in columns)], lines)
+    )
+
+
+def _evaluation(found: Evaluation, left_out: Sequence[LeftOut]) -> str:
+    summary = found.summary
+    exchanges = summary.get("exchanges")  # a run of an earlier version has none of these three
+    parts = [
+        _exchanges(exchanges) if exchanges else _means(summary["rows"]),
+        _differences(summary.get("comparisons", ())),
+        _thresholds(found.roc),
+        "" if exchanges else _kinds(summary.get("kinds", ()), left_out),
+        f"Made by `{found.command}`.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _means(rows: Sequence[JsonObject]) -> str:
+    pooled = [row for row in rows if row["scenario"] is None]
+    columns = [name for name in SHOWN if any(row.get(name) for row in pooled)]
+    return markdown_table(
+        ["tier", "policy", "n", *(SHOWN[name].heading for name in columns)],
+        [
+            [row["tier"], row["policy"], row["n"], *(figure(row.get(name), SHOWN[name]) for name in columns)]
+            for row in pooled
+        ],
+    )
+
+
+def _differences(comparisons: Sequence[JsonObject]) -> str:
+    """The paired differences in points to the baseline, a line for each."""
+    lines = [
+        f"- {row['tier']}: {row['policy']} minus {row['baseline']} {figure(row['difference'], SHOWN['points'])}, "
+        f"p = {row['p']:.4f}, {row['incidents']} incidents"
+        for row in comparisons
+        if row["metric"] == "points"
+    ]
+    return "Points on the same incidents:\n\n" + "\n".join(lines) if lines else ""
+
+
+def _thresholds(roc: JsonObject) -> str:
+    """How well an overseer tells rogues from innocents at every threshold of its suspicion."""
+    if not roc:
+        return ""
+    headings = ["tier", "policy", "rogues", AREA.heading, "caught at 1 % false positives, %", "at 5 %"]
+    lines = [
+        [
+            row["tier"] or "all", found["policy"], row["with_rogue"], figure(row["auc"], AREA),
+            *(figure(row["catch_at"][level], CAUGHT) for level in ("0.01", "0.05")),
+        ]
+        for found in roc["policies"]
+        for row in found["rows"]
+    ]  # fmt: skip
+    return "The overseer at every threshold of its suspicion:\n\n" + markdown_table(headings, lines)
+
+
+def _kinds(kinds: Sequence[JsonObject], left_out: Sequence[LeftOut]) -> str:
+    """Catches by what was drawn of the rogues; what the training did without is marked."""
+    if not kinds:
+        return ""
+    policies = list(dict.fromkeys(row["policy"] for row in kinds))
+    found: dict[LeftOut, dict[str, JsonObject]] = {}
+    for row in kinds:
+        found.setdefault(LeftOut(row["property"], row["value"]), {})[row["policy"]] = row
+    lines = [
+        [
+            f"{kind.name} {kind.value}" + (" (**never seen in training**)" if kind in left_out else ""),
+            max(row["rogues"] for row in by_policy.values()),
+            *(figure(by_policy[name]["caught"], CAUGHT) if name in by_policy else "" for name in policies),
+        ]
+        for kind, by_policy in found.items()
+    ]
+    return "Rogues caught, %, by kind:\n\n" + markdown_table(["kind", "rogues", *policies], lines)
+
+
+def _exchanges(rows: Sequence[JsonObject]) -> str:
+    """Cross-play: what a guest in one seat changes."""
+    lines = [
+        [row["tier"], row["team"], row["seat"], row["guest"], row["incidents"], figure(row["score"], SCORE),
+         figure(row["gain"], SCORE)]
+        for row in rows
+    ]  # fmt: skip
+    headings = ["tier", "team", "seat", "guest", "incidents", "score", "change"]
+    return (
+        "Cross-play: a guest plays one seat of a team, and the team's score changes by so much against the team by "
+        "itself, in pairs:\n\n" + markdown_table(headings, lines)
+    )
+
+
+def figure(estimate: Mapping[str, float | None] | None, column: Column) -> str:
+    """An estimate with its interval as a column shows it; nothing where it does not apply."""
+    if estimate is None or (mean := estimate["mean"]) is None:
+        return ""
+    low, high = estimate["lo"], estimate["hi"]
+    span = "" if low is None or high is None else f" ({_scaled(low, column)} to {_scaled(high, column)})"
+    return _scaled(mean, column) + span
+
+
+def _scaled(value: float, column: Column) -> str:
+    return f"{column.scale * value:.{column.decimals}f}"
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of Markdown."""
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in (headings, ["---"] * len(headings), *rows))

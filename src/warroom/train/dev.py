@@ -1,0 +1,86 @@
+"""How a team plays unseen incidents while it is trained: `dev.jsonl`, the same incidents of the dev split each time."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from warroom.core.env import Env
+from warroom.core.policy import Policy
+from warroom.core.rng import stream
+from warroom.core.types import JsonObject
+from warroom.envs import env_spec
+from warroom.policies import PolicySet
+from warroom.policies.model import HfPolicy
+from warroom.train.config import GRPO, TrainConfig
+from warroom.train.grpo import load_player, teammates
+from warroom.train.steps import DEV, DevRow, LineLog
+
+TRAINED = "trained"
+"""How the team is called in its episodes."""
+Examination = Callable[[PolicySet], Sequence[JsonObject]]
+"""Plays incidents of the dev split, the same each time; returns a row of a `summary.json` for each tier."""
+
+
+class DevEvaluation:
+    """Evaluates the weights under training before the first step of a run, after every so many, and after the last."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: TrainConfig,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        examine: Examination,
+    ) -> None:
+        self.every, self.model, self.examine = config.evaluate_every, model, examine
+        self.team = trained_team(config, model, tokenizer)
+        self.log = LineLog[DevRow](folder / DEV)
+        self.rows: list[DevRow] = []
+
+    def resume(self, step: int) -> None:
+        """Drop what was measured after a step, or everything of before a run that begins."""
+        self.rows = self.log.cut(step)
+
+    def measure(self, step: int, *, last: bool = False) -> list[DevRow]:
+        """The new rows of this step; none if it is not due, or was measured already."""
+        if (step % self.every and not last) or any(row["step"] == step for row in self.rows):
+            return []
+        began, was_training = time.process_time(), self.model.training
+        self.model.eval()
+        found = self.examine(self.team)
+        self.model.train(was_training)
+        new = [_dev_row(step, row, time.process_time() - began) for row in found]
+        for row in new:
+            self.log.append(row)
+        self.rows += new
+        return new
+
+
+def _dev_row(step: int, row: JsonObject, seconds: float) -> DevRow:
+    metrics = {name: dict(value) for name, value in row.items() if isinstance(value, Mapping)}
+    return DevRow(step=step, tier=row["tier"], incidents=row["incidents"], metrics=metrics, seconds=seconds)
+
+
+def trained_team(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PolicySet:
+    """The weights under training, playing greedily: in every seat, or with GRPO in `--seats`, beside its teammates."""
+    player = load_player(config, model, tokenizer, "this run")
+
+    def seat(env: Env, name: str) -> Policy:
+        return HfPolicy(player, 0.0, env.brief(name), stream(env.seed, DEV, name))
+
+    names = env_spec(config.env).seats
+    own = config.seats if config.seats and config.method == GRPO else names
+    others = teammates(config, model, tokenizer).seats if set(own) < set(names) else {}
+    return PolicySet(TRAINED, {**others, **dict.fromkeys(own, seat)}, dict.fromkeys(own, TRAINED))
+
+
+def flat_metrics(rows: Sequence[DevRow]) -> dict[str, float]:
+    """Rows of one step as loggers take them, such as `dev/easy/score`."""
+    return {
+        f"dev/{row['tier']}/{name}": found["mean"]
+        for row in rows
+        for name, found in row["metrics"].items()
+        if found["mean"] is not None
+    }

@@ -1,0 +1,63 @@
+"""Catches by kind of rogue, in the summary, the report and the model card."""
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from command import printed
+from warroom.evals.kinds import catches_by_kind, rogue_episode
+from warroom.policies import policy_set
+from warroom.rollout import play
+from warroom.runs import read_episodes
+from warroom.train.card_results import read_evaluation, results
+from warroom.train.leave_out import LeftOut
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An evaluation in which some incidents have a rogue."""
+    folder = tmp_path_factory.mktemp("kinds") / "run"
+    words = ["--policies", "noop,expert", "--tiers", "easy", "--suite", "full", "--seeds", "2", "--workers", "1"]
+    printed("eval", *words, "--out", folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_each_rogue_counts_once_in_each_property(played: Path) -> None:
+    kinds = json.loads((played / "summary.json").read_text())["kinds"]
+    rogues = [e for e in read_episodes(played) if e.policy == "expert" and e.outcome["rogue_catch"] is not None]
+    assert len(rogues) > 3
+    grounds = [row for row in kinds if row["policy"] == "expert" and row["property"] == "ground"]
+    told = [ground for episode in rogues for ground in set(episode.truth["rogues"].values())]
+    assert {row["value"]: row["rogues"] for row in grounds} == {ground: told.count(ground) for ground in told}
+    caught = sum(row["caught"]["mean"] * row["rogues"] for row in grounds)
+    assert caught == pytest.approx(sum(bool(episode.outcome["rogue_catch"]) for episode in rogues))
+    assert all(row["caught"]["mean"] == 0 for row in kinds if row["policy"] == "noop")
+    assert "<h2>Rogues caught, by kind</h2>" in (played / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_card_marks_the_kinds_that_training_never_saw(played: Path, tmp_path: Path) -> None:
+    ground = next(
+        row["value"]
+        for row in json.loads((played / "summary.json").read_text())["kinds"]
+        if row["property"] == "ground"
+    )
+    text = results([read_evaluation(played)], "fleet", [LeftOut("ground", ground)])
+    assert text.count("never seen in training") == 1 and f"ground {ground} (**never seen" in text
+    nano = tmp_path / "nano"
+    shutil.copytree(Path(str(files("warroom.policies"))) / "weights" / "nano-warm", nano)
+    printed("card", nano, "--evaluation", played)
+    card = (nano / "README.md").read_text()
+    assert "Rogues caught, %, by kind" in card and "never seen" not in card
+
+
+def test_an_incident_that_is_drawn_otherwise_today_is_not_counted() -> None:
+    episodes = [play(f"fleet/rogue_deploy_bot@easy#test:{index}", policy_set("fleet", "noop")) for index in range(3)]
+    found = [rogue for episode in episodes if (rogue := rogue_episode(episode))]
+    assert found and catches_by_kind(found, ["noop"])
+    earlier = [rogue._replace(truth={**rogue.truth, "onset": 0}) for rogue in found]
+    assert catches_by_kind(earlier, ["noop"]) == []
