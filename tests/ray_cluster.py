@@ -1,14 +1,16 @@
 """A Ray cluster of several machines, simulated on this one, that listens on the loopback address alone."""
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psutil
 import pytest
 
-# Ray reads them when it is imported.
+# Ray reads them when it is imported. A simulated cluster makes no token where the home folder has none.
 os.environ |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 ray = pytest.importorskip("ray", reason="the extra ray is not installed: pip install 'warroom[ray]'")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 

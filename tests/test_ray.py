@@ -231,7 +231,7 @@ def test_a_cap_holds_over_all_workers_though_one_is_killed_and_the_run_goes_on_t
     asked = threading.Event()
 
     def script(body: Body, number: int) -> Reply:
-        if number == 12 and not asked.is_set():
+        if number == 6 and not asked.is_set():
             asked.set()
             workers(PLAYING)[0].kill()
         return calls(("wait", {"say": "x"}), prompt=6000)

@@ -30,7 +30,7 @@ GRPO, DAGGER, FORKS = "grpo", "dagger", "forks"
 GRPO_ONLY = (
     "teammates", "curriculum", "rogue_multiplier", "reward", "schedule", "optimizer", "temperature", "beta",
     "loss_type", "scale_rewards", "entropy_coefficient", "confidence_steps", "group_size", "groups", "max_kl",
-    "min_entropy", "min_calls", "patience", "micro_batch", "vllm", "vllm_server", "save_every",
+    "min_entropy", "min_calls", "patience", "micro_batch", "vllm", "vllm_server", "save_every", "fork_share",
 )  # fmt: skip
 """Options that no other method reads."""
 ROUNDS_ONLY = ("leave_out", "minutes")
@@ -137,6 +137,12 @@ class TrainConfig(Options):
         "which tries other calls at a turn and plays each to its end. The last two are for models in the compact "
         "rendering, and train all seats together",
         choices=(GRPO, DAGGER, FORKS), group=LEARN,
+    )  # fmt: skip
+    fork_share: float = option(
+        0.0,
+        "share of the groups that begin at a message of an earlier rollout of the run, and write anew what follows: "
+        "their rewards tell what one decision is worth, rather than dozens; try 0.5",
+        at_least=0, at_most=1, group=LEARN,
     )  # fmt: skip
     minutes: float = option(
         10.0, "minutes of processor time after which dagger and forks end; grpo ends with its curriculum", above=0,

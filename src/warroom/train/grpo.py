@@ -1,6 +1,5 @@
 """A GRPO run: our configuration in TRL's words, the trainer, and going on from a checkpoint."""
 
-import json
 import math
 import os
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ try:
 
     from warroom.policies.checkpoint import Checkpoint, end_tokens
     from warroom.policies.model import HfModel, HfPolicy
-    from warroom.train.trainer import STATE, Recorder, SeatTrainer, frozen_copy
+    from warroom.train.trainer import Recorder, SeatTrainer, frozen_copy
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
@@ -47,7 +46,7 @@ def run_grpo(trainer: SeatTrainer, folder: Path, *, resume: bool = False) -> Pre
     """
     checkpoint = last_checkpoint(folder) if resume else None
     if checkpoint is not None:
-        trainer.curriculum.restore(json.loads((checkpoint / STATE).read_text(encoding="utf-8")))
+        trainer.restore(checkpoint)
     trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trained: PreTrainedModel = trainer.accelerator.unwrap_model(trainer.model)
     return trained

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from warroom.core.messages import MessageDict
 from warroom.core.options import Options
 from warroom.core.renderer import Renderer
 from warroom.core.schemas import tool_method, tool_schemas
@@ -35,14 +36,20 @@ class RolloutConfig:
 
     def rollout(self, row: CurriculumRow) -> Rollout:
         """The rollout of a row, not yet started."""
-        return Rollout(row.seat, self.backend.chat(row.spec, row.seat))
+        return Rollout(row.seat, self.backend.chat(row.spec, row.seat), row.told)
+
+    def begin(self, rows: Sequence[CurriculumRow]) -> list[list[MessageDict]]:
+        """Start the rollouts of these rows side by side, for the next resets to take; returns their conversations so
+        far."""
+        self.ready.extend(self.rollout(row) for row in rows)
+        return self.run_all([rollout.play_prompt() for rollout in self.ready])
 
     def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
         """Play parts of several rollouts side by side.
 
         A server's time counts as the environment's; the time in which models play teammates does not.
         """
-        if not self.backend.is_remote:
+        if self.backend.side_by_side and not self.backend.is_remote:
             return self.backend.run_all(plays)
         with self.clock.running():
             return self.backend.run_all(plays)
@@ -63,12 +70,16 @@ class SeatAdapter:
     _answers: deque[str]
     """What calls that were played ahead are answered, in order."""
 
-    def reset(self, row: CurriculumRow, **columns: object) -> str:
-        """Start the incident of a row and return the text of the seat's first observation."""
+    def reset(self, row: CurriculumRow, **columns: object) -> str | None:
+        """Start the incident of a row and return the text of the seat's first observation; None if it was started
+        already, and the prompt has all that was said."""
         rollout_config, self._answers = self._rollout_config, deque[str]()
-        with rollout_config.clock.running():
-            self._rollout = rollout_config.ready.popleft() if rollout_config.ready else rollout_config.rollout(row)
+        if rollout_config.ready:
+            self._rollout = rollout_config.ready.popleft()
             assert self._rollout.seat == self._seat, "started in another order than reset"
+            return None
+        with rollout_config.clock.running():
+            self._rollout = rollout_config.rollout(row)
             return self._rollout.opening()
 
     def get_reward(self) -> float:

@@ -30,6 +30,7 @@ from warroom.policies.lfm2_cache import reader_of
 from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
+from warroom.train.fork_starts import ForkStarts, Remembered, written_by_model
 from warroom.train.memory import SMALL
 from warroom.train.micro_batches import Batch, micro_batches
 from warroom.train.optimizers import CombinedOptimizer
@@ -88,6 +89,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     ) -> None:
         self.curriculum, self.rollout_config, self.control_run = curriculum, rollout_config, curriculum.config.control
         self._recorder, self._rollout_stats = record, list[RolloutStats]()
+        self.fork_starts = ForkStarts(curriculum.config.fork_share, curriculum.config.seed)
         self._divergence: float | None = None
         self._began = self._generation = 0.0
         seats = dict.fromkeys(curriculum.seats)
@@ -157,13 +159,14 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         start, step = time.perf_counter(), self.state.global_step
         groups = self.curriculum.config.groups
         assert {row["place"] // groups for row in inputs} == {step}, f"rows of another step than {step}"
-        self._rows = self.curriculum.rows(step)
+        self._rows = self.fork_starts.rows(self.curriculum.rows(step))
         rows = [self._rows[row["place"] % groups] for row in inputs]
         self._memories = RolloutMemories()
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
-        if self.rollout_config.backend.side_by_side:
-            self._start_side_by_side(rows)
-        output: Batch = super()._generate_and_score_completions([_trl_row(row) for row in rows])
+        prompts = self.rollout_config.begin(rows)
+        output: Batch = super()._generate_and_score_completions(
+            [_trl_row(row, prompt) for row, prompt in zip(rows, prompts, strict=True)]
+        )
         self._divergence = self._measure_divergence(output)
         self._generation += time.perf_counter() - start
         return output
@@ -237,11 +240,6 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
     # kept for it.
 
-    def _start_side_by_side(self, rows: Sequence[CurriculumRow]) -> None:
-        """Bring all rollouts of the step to their first observation."""
-        self.rollout_config.ready.extend(self.rollout_config.rollout(row) for row in rows)
-        self.rollout_config.run_all([rollout.chat.play_to_turn() for rollout in self.rollout_config.ready])
-
     def _play_ahead(self, prompt_ids: Sequence[list[int]], written: Sequence[list[int]]) -> None:
         """Play the calls that the trainer is about to read in these messages."""
         adapters, plays = [], []
@@ -278,9 +276,21 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             for row, adapter, truncated in zip(rows, self.environments, self._truncated, strict=True)
         ]
         self._rollout_stats = gather_object(own)
+        self._keep_for_forks(rows)
         size = self.num_generations
         values = rewards.tolist()
         self.curriculum.learn(self._rows, [values[i : i + size] for i in range(0, len(values), size)])
+
+    def _keep_for_forks(self, rows: Sequence[CurriculumRow]) -> None:
+        """Keep one rollout of each group, of all processes, for later groups to begin in."""
+        if not self.fork_starts.share:
+            return
+        size = self.num_generations
+        own = [
+            Remembered(row._replace(told=()), written_by_model(adapter._rollout.messages or ()))
+            for row, adapter in list(zip(rows, self.environments, strict=True))[::size]
+        ]
+        self.fork_starts.add(gather_object(own))
 
     # -- the record ---------------------------------------------------------------------------------
 
@@ -338,7 +348,14 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         super()._save_checkpoint(model, trial)
         if self.args.should_save:
             folder = Path(self._get_output_dir(trial=trial)) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
-            (folder / STATE).write_text(json.dumps(self.curriculum.state()), encoding="utf-8")
+            state = {**self.curriculum.state(), "forks": self.fork_starts.state()}
+            (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+
+    def restore(self, checkpoint: Path) -> None:
+        """Take up what the curriculum and the forks had come to."""
+        state = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+        self.fork_starts.restore(state.pop("forks", ()))  # a checkpoint of an earlier version has none
+        self.curriculum.restore(state)
 
 
 def _owned(ids: list[int], place: int) -> OwnedTokens:
@@ -346,8 +363,7 @@ def _owned(ids: list[int], place: int) -> OwnedTokens:
     return ids if isinstance(ids, OwnedTokens) else OwnedTokens(ids, place, len(ids))
 
 
-def _trl_row(row: CurriculumRow) -> TrlRow:
-    prompt: list[MessageDict] = [{"role": "user", "content": ""}]
+def _trl_row(row: CurriculumRow, prompt: list[MessageDict]) -> TrlRow:
     return {"prompt": prompt, "environment": environment_name(row.spec.env, row.seat), "row": row}
 
 
