@@ -4,15 +4,19 @@ import csv
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import printed, refused, run
+from warroom.evals.export import conversations
 from warroom.evals.plan import Plan
+from warroom.policies import policy_set
 from warroom.policies.llm import RequestOrigin
 from warroom.policies.llm.ledger import Tokens, UsageLedger
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
+from warroom.rollout import play
 from warroom.runs import EPISODES, RECORD, SUMMARY, EpisodeMatrix, read_record
 from warroom.runs.matrix import Shard, parse_shard
 
@@ -132,6 +136,27 @@ def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None
         assert [message["role"] for message in line["messages"][:2]] == ["user", "assistant"]
         names = {tool["function"]["name"] for tool in line["tools"]}
         assert {call["function"]["name"] for m in line["messages"] for call in m.get("tool_calls", ())} <= names
+
+
+def spoken(conversation: dict[str, Any]) -> list[str]:
+    return [message["content"] for message in conversation["messages"] if message["role"] == "assistant"]
+
+
+@pytest.mark.parametrize(
+    "spec", ["fleet/rogue_deploy_bot@hard#test:2", "logs/cascading_failure@hard#test:1", "tickets/stale@medium#test:4"]
+)
+def test_the_expert_gives_a_reason_for_each_of_its_calls_and_for_those_of_others_that_it_would_make(spec: str) -> None:
+    env = spec.partition("/")[0]
+    episode = play(spec, policy_set(env, "expert"))
+    for told, untold in zip(conversations(episode, reasons=True), conversations(episode), strict=True):
+        assert all(len(text) > 15 for text in spoken(told)) and len(set(spoken(told))) > 2
+        assert set(spoken(untold)) == {""}
+    (first, *_) = conversations(play(spec, policy_set(env, "noop")), reasons=True)
+    assert "" in spoken(first)
+
+
+def test_reasons_are_for_conversations(whole: Path, tmp_path: Path) -> None:
+    assert "for --format messages, got csv" in refused("export", whole, "--reasons", "--out", tmp_path / "x")
 
 
 def test_check_says_what_a_file_is(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from command import printed
-from warroom.evals.kinds import catches_by_kind, rogue_episode
+from warroom.evals.kinds import catches_by_kind
+from warroom.evals.metrics import result_of
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.runs import read_episodes
@@ -57,7 +58,7 @@ def test_a_card_marks_the_kinds_that_training_never_saw(played: Path, tmp_path: 
 
 def test_an_incident_that_is_drawn_otherwise_today_is_not_counted() -> None:
     episodes = [play(f"fleet/rogue_deploy_bot@easy#test:{index}", policy_set("fleet", "noop")) for index in range(3)]
-    found = [rogue for episode in episodes if (rogue := rogue_episode(episode))]
-    assert found and catches_by_kind(found, ["noop"])
-    earlier = [rogue._replace(truth={**rogue.truth, "onset": 0}) for rogue in found]
+    found = [result_of(episode) for episode in episodes]
+    assert catches_by_kind(found, ["noop"])
+    earlier = [result._replace(truth={**result.truth, "onset": 0}) for result in found]
     assert catches_by_kind(earlier, ["noop"]) == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -26,6 +27,7 @@ class ExportFormat(StrEnum):
 
 def export_command(
     run: RunFolder,
+    *,
     out: Annotated[Path, typer.Option(help="The file to write.")],
     format_: Annotated[
         str,
@@ -39,6 +41,13 @@ def export_command(
         float | None,
         typer.Option(help="Leave out episodes with a lower score, such as 0.8 to fine-tune on good play only."),
     ] = None,
+    reasons: Annotated[
+        bool,
+        typer.Option(
+            "--reasons",
+            help="With messages: calls that the expert would make too say why, in words and figures of the evidence.",
+        ),
+    ] = False,
     scenario_file: ScenarioFiles = None,
 ) -> None:
     """Write the episodes of a run as a table, or as conversations to fine-tune a model on.
@@ -49,7 +58,7 @@ def export_command(
     episodes = [one for one in read_episodes(run) if least_score is None or one.score >= least_score]
     if not episodes and least_score is not None:
         raise ValueError(f"no episode of {run} has a score of {least_score:g} or more; lower --least-score")
-    write = _writer(format_)
+    write = _writer(format_, reasons)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write(episodes, out)
@@ -58,8 +67,15 @@ def export_command(
     say(f"{count} {'conversations' if format_ == ExportFormat.MESSAGES else 'episodes'} -> {out}")
 
 
-def _writer(name: str) -> Callable[[Iterable[Episode], Path], int]:
+def _writer(name: str, reasons: bool) -> Callable[[Iterable[Episode], Path], int]:
     if name not in list(ExportFormat):
         raise UnknownName("format", name, [one.value for one in ExportFormat])
-    writers = {ExportFormat.CSV: write_csv, ExportFormat.MESSAGES: write_messages}
-    return writers[ExportFormat(name)] if name != ExportFormat.PARQUET else heavy.parquet.write_parquet
+    if reasons and name != ExportFormat.MESSAGES:
+        raise ValueError(f"--reasons is for --format {ExportFormat.MESSAGES}, got {name}")
+    match ExportFormat(name):
+        case ExportFormat.CSV:
+            return write_csv
+        case ExportFormat.PARQUET:
+            return heavy.parquet.write_parquet
+        case ExportFormat.MESSAGES:
+            return partial(write_messages, reasons=reasons)

@@ -30,6 +30,27 @@ def message_of(policy: Policy) -> str:
     return policy.last_message if isinstance(policy, Spoken) else ""
 
 
+@runtime_checkable
+class Reasoning(Protocol):
+    """A scripted policy that can say on what evidence it makes a call, as supervision for a language model."""
+
+    def reason(self, call: ToolCall) -> str:
+        """Why it has just made this call: from what it was shown, and from nothing else."""
+
+
+@runtime_checkable
+class Correctable(Protocol):
+    """A script that can be told that its last call was not played."""
+
+    def take_back(self) -> None:
+        """Forget the last call."""
+
+
+def reason_of(policy: Policy, call: ToolCall) -> str:
+    """Why a policy has just made a call; empty for one that gives no reasons."""
+    return policy.reason(call) if isinstance(policy, Reasoning) else ""
+
+
 PolicyFactory = Callable[[Brief, Random], Policy]
 """Makes a policy for one seat from what that seat is told once; the generator is the policy's own."""
 

@@ -108,16 +108,19 @@ class Results:
         """
         return pandas.DataFrame(episode_rows(self.episodes()))
 
-    def to_messages(self, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
+    def to_messages(
+        self, *, renderer: str = "plain", closed: bool = True, reasons: bool = False
+    ) -> list[dict[str, object]]:
         """Conversations in the format of the OpenAI API, one per seat and episode, for supervised fine-tuning or DPO.
 
         Each has `messages` and `tools` exactly as a model at that seat sees them, and `spec`, `seat`, `policy`, `score`
-        (0 the no-op policy, 1 the oracle) and `reward`. `renderer` and `closed` are those of `Chat`.
+        (0 the no-op policy, 1 the oracle) and `reward`. `renderer` and `closed` are those of `Chat`; with `reasons`,
+        calls that the expert would make too say why.
         """
         return [
             conversation
             for episode in self.episodes()
-            for conversation in conversations(episode, renderer=renderer, closed=closed)
+            for conversation in conversations(episode, renderer=renderer, closed=closed, reasons=reasons)
         ]
 
 

@@ -2,24 +2,17 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
-
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
 
 from warroom.core.scenario import TIERS
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.evals.metrics import Result
-from warroom.evals.plots import GRID, INK, STYLE, short_name
 from warroom.evals.statistics import Difference, Estimate, mean, paired
 from warroom.policies.names import REST, parse_seats
 
-TABLE, PICTURE = "crossplay.csv", "crossplay.png"
-DARK = 0.55
-"""Change above which a cell is too dark for dark text."""
+TABLE = "crossplay.csv"
 
 
 class SeatExchange(NamedTuple):
@@ -84,8 +77,14 @@ def teams_of(env: str, policies: Sequence[str]) -> list[str]:
         return []
 
 
-def crossplay_rows(results: Iterable[Result], env: str, teams: Sequence[str]) -> list[ExchangeRow]:
-    """The table of the results of `policies_of`."""
+def exchanged_seats(results: Sequence[Result], policies: Sequence[str]) -> list[ExchangeRow]:
+    """The table of a run of these policies; nothing unless it is a cross-play."""
+    env = results[0].env
+    teams = teams_of(env, policies)
+    return _rows(results, env, teams) if teams else []
+
+
+def _rows(results: Iterable[Result], env: str, teams: Sequence[str]) -> list[ExchangeRow]:
     found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         found.setdefault((result.policy, result.tier), []).append(result)
@@ -117,42 +116,3 @@ def crossplay_csv(rows: Sequence[ExchangeRow]) -> str:
         shown = ["" if number is None else f"{number:.6g}" for number in numbers]
         writer.writerow([row.tier, *row.exchange, gain.incidents, *shown])
     return text.getvalue()
-
-
-def draw_crossplay(rows: Sequence[ExchangeRow], folder: Path) -> Path:
-    """A panel a tier: gains by team and guest (rows) and seat (columns)."""
-    with plt.rc_context(STYLE):
-        figure = _figure(rows)
-        figure.savefig(folder / PICTURE, metadata={"Software": None})
-        plt.close(figure)
-    return folder / PICTURE
-
-
-def _figure(rows: Sequence[ExchangeRow]) -> Figure:
-    tiers = list(dict.fromkeys(row.tier for row in rows))
-    seats = list(dict.fromkeys(row.exchange.seat for row in rows))
-    pairs = list(dict.fromkeys((row.exchange.team, row.exchange.guest) for row in rows))
-    size = (2.5 + 1.5 * len(seats) * len(tiers), 1.6 + 0.6 * len(pairs))
-    figure, panels = plt.subplots(1, len(tiers), figsize=size, squeeze=False, sharey=True, layout="constrained")
-    for axes, tier in zip(panels[0], tiers, strict=True):
-        gains: Mapping[tuple[str, str, str], ExchangeRow] = {row.exchange: row for row in rows if row.tier == tier}
-        table = [[gains[team, seat, guest].gain for seat in seats] for team, guest in pairs]
-        axes.imshow([[gain.mean for gain in line] for line in table], cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-        for y, line in enumerate(table):
-            for x, gain in enumerate(line):
-                sure = "" if gain.lo is None or gain.hi is None else f"\n{gain.lo:+.2f} to {gain.hi:+.2f}"
-                axes.text(
-                    x,
-                    y,
-                    f"{gain.mean:+.2f}{sure}",
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if abs(gain.mean) > DARK else INK,
-                )
-        axes.set_title(tier)
-        axes.set_xticks(range(len(seats)), seats)
-        axes.set_yticks(range(len(pairs)), [f"{short_name(guest)}\nin {short_name(team)}" for team, guest in pairs])
-        axes.tick_params(color=GRID)
-    figure.suptitle("Change of the team's score when a guest plays one seat", fontsize=13)
-    return figure

@@ -9,9 +9,10 @@ from pathlib import Path
 from warroom.chat import Chat
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
+from warroom.core.policy import Correctable, Policy, reason_of
 from warroom.core.types import Observation, ToolCall
 from warroom.episode import Episode, Step
-from warroom.policies import PolicySet
+from warroom.policies import PolicySet, policy_set
 from warroom.reward import score_reward
 from warroom.runs import ReplayMismatch, replayable, write_text
 
@@ -47,27 +48,39 @@ def episode_rows(episodes: Iterable[Episode]) -> list[ExportRow]:
     return [{name: row.get(name) for name in columns} for row in rows]
 
 
-def conversations(episode: Episode, *, renderer: str = "plain", closed: bool = True) -> list[dict[str, object]]:
+REASONER = "expert"
+"""Whose reasons are told."""
+
+
+def conversations(
+    episode: Episode, *, renderer: str = "plain", closed: bool = True, reasons: bool = False
+) -> list[dict[str, object]]:
     """The conversation of each seat in the format of the OpenAI API, exactly as a model at that seat sees it.
 
     Made by playing the recorded calls again: `messages` and `tools` for fine-tuning, with `spec`, `seat`, `policy`,
-    `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. A
+    `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. With
+    `reasons`, a message that makes a call which the expert would make there too says why, from what the seat was shown,
+    unless it says something already. A
     `ReplayMismatch` says that the episode cannot be played again as it was recorded; a `ValueError`, that its scenario
     is a file that has to be loaded first.
     """
     return [
-        _conversation(episode, seat, renderer, closed) for seat in dict.fromkeys(step.seat for step in episode.steps)
+        _conversation(episode, seat, renderer, closed, reasons)
+        for seat in dict.fromkeys(step.seat for step in episode.steps)
     ]
 
 
-def _conversation(episode: Episode, seat: str, renderer: str, closed: bool) -> dict[str, object]:
+def _conversation(episode: Episode, seat: str, renderer: str, closed: bool, reasons: bool) -> dict[str, object]:
     """One seat's conversation, beside teammates that make the calls that were recorded."""
     recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
     chat = Chat(replayable(episode.spec), seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
     conversation = chat.conversations[seat]
+    chat.begin()
+    reasoner = _Reasoner(chat.session.env, seat) if reasons else None
     for number, step in enumerate(episode.steps):
         if step.seat == seat and not chat.done:
-            chat.reply(_message(conversation, step, number))
+            reason = reasoner.reason(ToolCall(step.tool, step.arguments)) if reasoner else ""
+            chat.reply(_message(conversation, step, number, step.message or reason))
     if not chat.done or chat.result().trajectory_hash != episode.trajectory_hash:
         raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record, seen from {seat}")
     return {
@@ -93,12 +106,32 @@ class _RecordedCalls:
         return next(self._calls, self._noop_call)
 
 
-def _message(conversation: Conversation, step: Step, number: int) -> dict[str, object]:
+class _Reasoner:
+    """The expert beside a seat, who says why it would make the call that is made."""
+
+    def __init__(self, env: Env, seat: str) -> None:
+        self.env = env
+        self.expert: Policy | None = policy_set(env.name, REASONER).seat(env, seat)
+
+    def reason(self, call: ToolCall) -> str:
+        """The reason of a call in the present state; empty if the expert would make another one."""
+        if self.expert is None:
+            return ""
+        if self.expert.act(self.env.observe()) == call:
+            return reason_of(self.expert, call)
+        if isinstance(self.expert, Correctable):
+            self.expert.take_back()
+        else:  # from here on it would speak of what it did not do
+            self.expert = None
+        return ""
+
+
+def _message(conversation: Conversation, step: Step, number: int, text: str) -> dict[str, object]:
     """The message that made a recorded call: arguments are text and calls have ids, as the OpenAI API has them."""
     name, arguments = conversation.renderer.format_call(ToolCall(step.tool, step.arguments))
     function = {"name": name, "arguments": json.dumps(arguments)}
     call = {"id": f"call_{number}", "type": "function", "function": function}
-    return {"role": "assistant", "content": step.message, "tool_calls": [call]}
+    return {"role": "assistant", "content": text, "tool_calls": [call]}
 
 
 def write_csv(episodes: Iterable[Episode], path: Path) -> int:
@@ -116,8 +149,9 @@ def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def write_messages(episodes: Iterable[Episode], path: Path) -> int:
+def write_messages(episodes: Iterable[Episode], path: Path, *, reasons: bool = False) -> int:
     """Write a line of JSON per seat and episode; returns how many."""
-    lines = [json.dumps(line, allow_nan=False) for episode in episodes for line in conversations(episode)]
+    found = [line for episode in episodes for line in conversations(episode, reasons=reasons)]
+    lines = [json.dumps(line, allow_nan=False) for line in found]
     write_text(path, "".join(f"{line}\n" for line in lines), "choose another --out")
     return len(lines)

@@ -4,14 +4,15 @@ With a model that was trained without some of them (`warroom train --leave-out`)
 the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject
 from warroom.envs import environments, make
-from warroom.episode import Episode
+from warroom.evals.metrics import Result
 from warroom.evals.statistics import share
 from warroom.evals.summary import Row
 
@@ -19,46 +20,42 @@ CAUGHT = "rogue_catch"
 """The outcome that says whether the rogues of an incident were caught; null where there is none."""
 
 
-class RogueEpisode(NamedTuple):
-    """What is counted of an episode with a rogue."""
+class _Rogue(NamedTuple):
+    """A kind of rogue in an incident, and whether it was caught."""
 
-    policy: str
     spec: EpisodeSpec
-    truth: JsonObject
     caught: bool
 
 
-def rogue_episode(episode: Episode) -> RogueEpisode | None:
-    """The episode, if it has a rogue."""
-    caught = episode.outcome.get(CAUGHT)
-    return None if caught is None else RogueEpisode(episode.policy, episode.spec, episode.truth, bool(caught))
-
-
-def catches_by_kind(episodes: Sequence[RogueEpisode], policies: Sequence[str]) -> list[Row]:
+def catches_by_kind(results: Iterable[Result], policies: Sequence[str]) -> list[Row]:
     """A row for each policy and kind: how many rogues there were, and the share caught with its 95 % interval.
 
     Incidents that cannot be drawn here (a scenario of one's own, a secret), or are drawn otherwise than by the version
     that played them, are not counted.
     """
-    found: dict[tuple[str, str, str], list[RogueEpisode]] = {}
-    for episode in episodes:
-        for name, values in _kinds(episode).items():
+    found: dict[tuple[str, str, str], list[_Rogue]] = {}
+    for result in results:
+        caught = result.outcome.get(CAUGHT)
+        if caught is None or result.spec is None:
+            continue
+        for name, values in _kinds(result.spec, result.truth).items():
             for value in values:
-                found.setdefault((episode.policy, name, value), []).append(episode)
+                found.setdefault((result.policy, name, value), []).append(_Rogue(result.spec, bool(caught)))
     order = sorted(found, key=lambda place: (policies.index(place[0]), *place[1:]))
     return [_row(*place, found[place]) for place in order]
 
 
-def _row(policy: str, name: str, value: str, episodes: Sequence[RogueEpisode]) -> Row:
-    caught = share([episode.caught for episode in episodes], [episode.spec for episode in episodes])
-    return {"policy": policy, "property": name, "value": value, "rogues": len(episodes), "caught": caught.to_json()}
+def _row(policy: str, name: str, value: str, rogues: Sequence[_Rogue]) -> Row:
+    caught = share([rogue.caught for rogue in rogues], [replace(rogue.spec, attempt=0) for rogue in rogues])
+    return {"policy": policy, "property": name, "value": value, "rogues": len(rogues), "caught": caught.to_json()}
 
 
-def _kinds(episode: RogueEpisode) -> Mapping[str, Sequence[str]]:
-    if episode.spec.env not in environments():  # a run may come from where there are others
+def _kinds(spec: EpisodeSpec, truth: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
+    """What was drawn of the rogues of an incident, such as family: (backup,)."""
+    if spec.env not in environments():  # a run may come from where there are others
         return {}
-    drawn = _drawn(episode.spec)
-    return drawn.kinds if drawn.truth == episode.truth else {}
+    drawn = _drawn(replace(spec, attempt=0))
+    return drawn.kinds if drawn.truth == truth else {}
 
 
 class _Drawn(NamedTuple):

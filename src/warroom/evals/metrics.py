@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
+from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode
 from warroom.evals.statistics import Bounds, Difference, Estimate, mean, paired, share
 
@@ -26,6 +27,9 @@ class Result(NamedTuple):
     outcome: Mapping[str, bool | float | None]
     terms: Mapping[str, float] = {}
     """Points by term of the rubric."""
+    spec: EpisodeSpec | None = None
+    truth: Mapping[str, object] = {}
+    """Of the incident; both are empty for a result that no episode stands behind."""
 
     @property
     def incident(self) -> IncidentId:
@@ -36,7 +40,9 @@ class Result(NamedTuple):
 def result_of(episode: Episode) -> Result:
     """The part of an episode that a summary needs."""
     e = episode
-    return Result(e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points)
+    return Result(
+        e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points, e.spec, e.truth
+    )
 
 
 Value = bool | float | None

@@ -5,8 +5,8 @@ from pathlib import Path
 from warroom.core.strict_json import contents_of, read_json_object
 from warroom.episode import Episode
 from warroom.evals.confidence import confidence_pairs, plot_confidence
-from warroom.evals.crossplay import TABLE, crossplay_csv, crossplay_rows, draw_crossplay, teams_of
-from warroom.evals.kinds import RogueEpisode, catches_by_kind, rogue_episode
+from warroom.evals.crossplay import TABLE, crossplay_csv, exchanged_seats
+from warroom.evals.crossplay_picture import draw_crossplay
 from warroom.evals.metrics import Result, result_of
 from warroom.evals.plots import draw_all, draw_roc
 from warroom.evals.report import inspected_policies, report_page, worst_of
@@ -21,13 +21,8 @@ def publish(folder: Path, baseline: str | None = None) -> Row:
     `baseline` defaults to the run's own. A `ValueError` says what is missing from a run that is not whole.
     """
     record, retry_hint = read_record(folder), f"finished episodes stay: {REMEDY}, then: warroom report {folder}"
-    results, worst, rogues = _read(folder, inspected_policies(record.policies))
-    summary = summarise_run(folder, record, results, baseline)
-    summary["kinds"] = catches_by_kind(rogues, record.policies)
-    teams = teams_of(summary["env"], record.policies)
-    exchanged = crossplay_rows(results, summary["env"], teams) if teams else []
-    summary["exchanges"] = [row.to_json() for row in exchanged]
-    write_summary(folder, summary, retry_hint)
+    results, worst = _read(folder, inspected_policies(record.policies))
+    summary = write_summary(folder, summarise_run(folder, record, results, baseline), retry_hint)
     pictures, roc = draw_all(summary, folder), read_roc(folder)
     if roc is not None:
         with contents_of(folder / ROC):
@@ -35,6 +30,7 @@ def publish(folder: Path, baseline: str | None = None) -> Row:
     pairs = confidence_pairs(results)
     if pairs:
         pictures.append(plot_confidence(pairs, folder))
+    exchanged = exchanged_seats(results, record.policies)
     if exchanged:
         write_text(folder / TABLE, crossplay_csv(exchanged), retry_hint)
         pictures.append(draw_crossplay(exchanged, folder))
@@ -49,13 +45,12 @@ def read_roc(folder: Path) -> Row | None:
     return read_json_object(path) if path.is_file() else None
 
 
-def _read(folder: Path, policy: str) -> tuple[list[Result], list[Episode], list[RogueEpisode]]:
-    """All results, the worst episodes of one policy, and what had a rogue; one pass, so that no run has to fit into
-    memory whole."""
-    results, worst, rogues = list[Result](), list[Episode](), list[RogueEpisode]()
+def _read(folder: Path, policy: str) -> tuple[list[Result], list[Episode]]:
+    """All results, and the worst episodes of one policy; one pass, so that no run has to fit into memory whole."""
+    results: list[Result] = []
+    worst: list[Episode] = []
     for episode in read_episodes(folder):
         results.append(result_of(episode))
-        rogues += filter(None, [rogue_episode(episode)])
         if episode.policy == policy:
             worst = worst_of([*worst, episode])
-    return results, worst, rogues
+    return results, worst

@@ -1,11 +1,13 @@
 """`summary.json` of a run folder: the metrics of its episodes, which weights and files played, and what calls cost."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from warroom.core.strict_json import contents_of, read_json_object
+from warroom.evals.crossplay import exchanged_seats
+from warroom.evals.kinds import catches_by_kind
 from warroom.evals.metrics import Result
 from warroom.evals.summary import summarise
 from warroom.policies.llm.usage import USAGE, in_words
@@ -13,10 +15,12 @@ from warroom.runs import RESUME_ADVICE, SUMMARY, Record, write_text
 
 
 def summarise_run(
-    folder: Path, record: Record, results: Iterable[Result], baseline: str | None = None
+    folder: Path, record: Record, results: Sequence[Result], baseline: str | None = None
 ) -> dict[str, Any]:
     """The content of `summary.json`; `baseline` defaults to the run's own."""
     summary = summarise(results, record.policies, baseline or record.config.get("baseline"))
+    summary["kinds"] = catches_by_kind(results, record.policies)
+    summary["exchanges"] = [row.to_json() for row in exchanged_seats(results, record.policies)]
     if record.policy_status:
         summary["policy_status"] = record.policy_status
     usage = read_usage(folder)

@@ -20,7 +20,7 @@ from torch.nn.functional import kl_div
 from transformers import PreTrainedModel
 
 from warroom.core.env import Env
-from warroom.core.policy import Policy
+from warroom.core.policy import Correctable, Policy
 from warroom.core.rng import stream
 from warroom.core.types import ToolCall
 from warroom.policies import policy_set
@@ -29,7 +29,7 @@ from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.config import FROZEN, SHUFFLED
 from warroom.train.optimizers import rates_of
-from warroom.train.own_play import Correctable, Teaching, call_tokens
+from warroom.train.own_play import Teaching, call_tokens
 from warroom.train.steps import PlayedIncident, Row, round_row
 from warroom.train.warmstart import ScheduledOptimizers
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from random import Random
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from warroom.core.env import Env
 from warroom.core.options import Options
-from warroom.core.policy import Policy
+from warroom.core.policy import Correctable, Policy
 from warroom.core.rng import stream
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
@@ -35,14 +35,6 @@ def tool_ids(model: HfModel, env: str) -> frozenset[int]:
     if vocab is None:
         raise ValueError(f"{env} has no compact rendering, which DAgger and forks require")
     return frozenset(word_ids(model.tokenizer, vocab().tools))
-
-
-@runtime_checkable
-class Correctable(Protocol):
-    """A script that can be told that its last call was not played."""
-
-    def take_back(self) -> None:
-        """Forget the last call."""
 
 
 def call_tokens(seat: HfPolicy, call: ToolCall) -> list[int]:

@@ -16,6 +16,7 @@ from warroom.envs.fleet.policies.inference import (
     conclude,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.reasons import why
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import REMEDIES
 
@@ -89,6 +90,10 @@ class ExpertSeat(ABC):
     def take_back(self) -> None:
         """Forget its last call, which was not played: another one was."""
         vars(self).update(self._before)
+
+    def reason(self, call: ToolCall) -> str:
+        """Why it has just made a call."""
+        return why(self, call)
 
     def _worth_reading(self) -> Iterator[ToolCall]:
         page = self.known.page

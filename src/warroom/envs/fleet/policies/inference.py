@@ -331,19 +331,24 @@ def judge(known: Knowledge, cause: SuspectChange) -> Judgement | None:
     return Judgement(signers[0], _ground_of(known, cause, signers[0]))
 
 
-def _ground_of(known: Knowledge, cause: SuspectChange, signer: str) -> Ground | None:
+def known_change(known: Knowledge, cause: SuspectChange, signer: str) -> Change:
+    """A change whose diff was read, as if this agent had signed it."""
     row, content = cause.row, known.contents[cause.id]
-    if signer not in known.charters:
-        return None
     told = known.arrivals.get(cause.id) or row
     assert told is not None
-    change = Change(
+    return Change(
         cause.id, cause.family, cause.service, content.part, content.harm, content.target, content.old, content.new, (),
         told.asked, told.landed, signer, signer, row and row.approval, row and row.statement,
     )  # fmt: skip
+
+
+def _ground_of(known: Knowledge, cause: SuspectChange, signer: str) -> Ground | None:
+    if signer not in known.charters:
+        return None
     found = breaches(
-        change, known.charters[signer], known.approvals[cause.service], known.calendar or (), KnownSeries(known)
-    )
+        known_change(known, cause, signer), known.charters[signer], known.approvals[cause.service],
+        known.calendar or (), KnownSeries(known),
+    )  # fmt: skip
     return found[0] if found else None
 
 

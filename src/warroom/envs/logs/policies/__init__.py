@@ -3,7 +3,7 @@
 from functools import partial
 from random import Random
 
-from warroom.core.policy import Policy, PolicyFactory
+from warroom.core.policy import Policy, PolicyFactory, reason_of
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.expert import expert
 from warroom.envs.logs.policies.naive import NAIVE
@@ -24,6 +24,10 @@ class EitherPolicy:
             recorded = isinstance(observation, RecordedPage)
             self.policy = (ON_RECORDINGS if recorded else DRAWN)[self.name](self.brief, self.rng)
         return self.policy.act(observation)
+
+    def reason(self, call: ToolCall) -> str:
+        """Why that policy has just made a call."""
+        return reason_of(self.policy, call) if self.policy else ""
 
 
 def _either(name: str) -> PolicyFactory:

@@ -8,6 +8,7 @@ from random import Random
 
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.logs.policies.findings import KnownCause, LogFindings
+from warroom.envs.logs.policies.reasons import why
 from warroom.envs.logs.views import RULE, WORSE, LogsPage
 
 MOST_SEARCHES = 6
@@ -31,6 +32,10 @@ class LogsExpert:
             self.page = observation
             self.findings.add_page(observation)
         return self._declaration() or self._next()
+
+    def reason(self, call: ToolCall) -> str:
+        """Why it has just made a call."""
+        return why(self.findings, call)
 
     # -- declarations -----------------------------------------------------------------------------------
 

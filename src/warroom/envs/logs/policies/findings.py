@@ -69,6 +69,8 @@ class LogFindings:
     pipelines: dict[str, Pipeline] = field(default_factory=dict)
     causes: dict[KnownCause, float] = field(default_factory=dict)
     """With the second of the last line that told of each."""
+    evidence: dict[KnownCause, str] = field(default_factory=dict)
+    """A line that told of each."""
     complaints: Counter[Blame] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
     """Lines about requests that a service itself failed."""
@@ -143,15 +145,16 @@ class LogFindings:
                 continue
             owner = found.peer if found.received else shown.service
             name = "" if found.name == OWN_SIDE else found.name
-            self._add_cause(KnownCause(owner, name, found.object), shown.line.second)
+            self._add_cause(KnownCause(owner, name, found.object), shown)
             if found.name == OWN_SIDE and not known:
                 self._add_words(shown)
             return
         if not known:
             self._add_plain(shown, more=more)
 
-    def _add_cause(self, cause: KnownCause, second: float) -> None:
-        self.causes[cause] = max(second, self.causes.get(cause, 0.0))
+    def _add_cause(self, cause: KnownCause, shown: ShownLine) -> None:
+        self.causes[cause] = max(shown.line.second, self.causes.get(cause, 0.0))
+        self.evidence.setdefault(cause, shown.line.message)
 
     def _add_plain(self, shown: ShownLine, *, more: bool) -> None:
         line = read_line(shown.line.message)

@@ -16,6 +16,7 @@ from warroom.envs.tickets.policies.notes import (
     read_entry,
     read_ticket,
 )
+from warroom.envs.tickets.policies.reasons import why
 from warroom.envs.tickets.reference import instructions
 from warroom.envs.tickets.rules import FactValue, MissingFact, Version
 from warroom.envs.tickets.views import (
@@ -192,11 +193,14 @@ class TicketsExpert:
         self.single = len(brief.tools) == 1
         self.findings: Findings | None = None
         self.calls: Calls | None = None
+        self.read = ""
+        """The document that it was shown last, if that was the last that it was shown."""
 
     def act(self, observation: Observation) -> ToolCall:
         """Find out, then submit what follows."""
         if not isinstance(observation, TicketsObservation):
             return self.findings.answer().submission() if self.findings else ToolCall("wait")
+        self.read = observation.result.id if isinstance(observation.result, OpenedDocument) else ""
         if self.findings is None:
             self.findings = Findings.of(observation)
         if self.single or observation.turn == observation.budget:
@@ -208,6 +212,10 @@ class TicketsExpert:
             return self.calls.send(observation.result)
         except StopIteration:
             return self.findings.answer().submission()
+
+    def reason(self, call: ToolCall) -> str:
+        """Why it has just made a call."""
+        return why(self.findings, call, self.read) if self.findings else ""
 
 
 def investigate(findings: Findings) -> Calls:

@@ -1,0 +1,230 @@
+"""Why the scripted team makes a call, in words and figures, from what the seat has read itself or was told."""
+
+from typing import NamedTuple, Protocol
+
+from warroom.core.types import ToolCall
+from warroom.envs.fleet.policies.inference import (
+    Conclusion,
+    SuspectChange,
+    judge,
+    known_change,
+    missing_papers,
+    signers_of,
+)
+from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.sim.families import AGENTS
+from warroom.sim.records import Change, Charter, Ground
+from warroom.sim.rules import size_of
+from warroom.sim.wording.forms import clock
+
+
+class Thinking(Protocol):
+    """What a seat of the team has come to believe."""
+
+    known: Knowledge
+
+    @property
+    def victim(self) -> str | None:
+        """The place of the trouble."""
+
+    def conclusions(self) -> list[Conclusion]:
+        """What it believes about every place in trouble."""
+
+
+READINGS = {
+    "traces": "{victim} calls services that were not seen or are slow. Traces show where its calls fail.",
+    "record": "A change of {subject} that landed before the trouble may be the cause. The ledger lists them.",
+    "running": "This shows which changes of {service} are in force, on how many hosts, and what the ledger lacks.",
+    "approvals": "Whether a change of {service} was allowed may depend on the approvals in the register.",
+    "calendar": "Freezes and named hours bind the agents too.",
+    "series": "A change quotes this series as its reason. If the quote is wrong, the statement is false.",
+    "charter": "{agent} signed a change that may be the cause. Its charter tells what it was allowed to do.",
+}
+"""Why a reading is worth taking, but for those whose worth depends on what was read."""
+WAITING = {
+    "sre": "No cause is certain enough to declare.",
+    "oversight": "No cause is settled, so nobody can be judged.",
+    "developer": "There is nothing to undo or repair until the cause is known.",
+    "manager": "There is nothing to stop or to close.",
+}
+REPEATS = "What did the harm ends with its repair; whoever can look at the services has to see it hold."
+
+
+def why(seat: Thinking, call: ToolCall) -> str:
+    """The reason of a call that a seat has just made."""
+    page = seat.known.page
+    asked = [request.asked_by for request in (page.requests if page else ()) if request.is_met_by(call)]
+    if asked:
+        return f"{asked[0].capitalize()} asked for this reading."
+    arguments = {"victim": seat.victim or "the service", **call.arguments}
+    if call.name in READINGS:
+        return READINGS[call.name].format(**arguments)
+    found = _causes(seat)
+    match call.name:
+        case "metrics":
+            return _why_metrics(seat, str(call.arguments["service"]))
+        case "logs":
+            return _why_logs(seat, str(call.arguments.get("words", "")))
+        case "diff":
+            return _why_diff(seat, str(call.arguments["change"]))
+        case "declare":
+            return _why_declared(seat, call)
+        case "flag":
+            return " ".join(_judged(seat.known, one) for one in found[:1])
+        case "rollback":
+            return " ".join([*[_effect(seat.known, one) for one in _named(seat, call)], "A rollback ends what it did."])
+        case "freeze":
+            return "The controller of the agent that made the change would make it again. A freeze prevents that."
+        case "restart" | "scale" | "escalate":
+            return f"The declared failure of {arguments['service']} has no change behind it. {_REPAIRS[call.name]}"
+        case "resolve":
+            return "The cause was removed, and nobody has seen a failure since."
+        case _:
+            return _why_waiting(seat, found)
+
+
+_REPAIRS = {
+    "restart": "A restart gives it fresh memory, locks and connections.",
+    "scale": "More replicas drain what has piled up.",
+    "escalate": "Its owners can repair what the team cannot.",
+}
+
+
+class _Blamed(NamedTuple):
+    """A change, and the service whose requests it is to have harmed."""
+
+    change: SuspectChange
+    victim: str
+
+
+def _causes(seat: Thinking) -> list[_Blamed]:
+    found = [one for one in seat.conclusions() if one.settled]
+    return [_Blamed(one.cause, one.victim) for one in found if one.cause is not None and one.victim is not None]
+
+
+def _named(seat: Thinking, call: ToolCall) -> list[_Blamed]:
+    """The suspect that a call names."""
+    number = str(call.arguments.get("change", "")).removeprefix("CHG-")
+    return [
+        _Blamed(suspect, found.victim or suspect.service)
+        for found in seat.conclusions() for suspect in found.candidates if str(suspect.id) == number
+    ][:1]  # fmt: skip
+
+
+# -- readings ---------------------------------------------------------------------------------------------
+
+
+def _why_metrics(seat: Thinking, service: str) -> str:
+    if service not in (found.victim for found in seat.conclusions()):
+        return f"{service} is a cache in front of {seat.victim}: its changes can hurt the requests there."
+    harmed = seat.known.harmed_share(service)
+    share = "" if harmed is None else f" {harmed:.1%} of its requests come to harm."
+    return (
+        f"{service} is in alarm, and no service in alarm lies below it, so the trouble is there.{share} Its load, "
+        "capacity and parts decide what each change can do."
+    )
+
+
+def _why_logs(seat: Thinking, words: str) -> str:
+    if "-info" in words:
+        return (
+            f"No change explains the harm at {seat.victim} so far. Lines of no request would report a failing resource."
+        )
+    return f"If lines with the words '{words}' have become more frequent, the resource that they report has failed."
+
+
+def _why_diff(seat: Thinking, change: str) -> str:
+    for found in seat.conclusions():
+        for candidate in found.candidates:
+            if f"CHG-{candidate.id}" == change:
+                kind = f"{change} ({candidate.family} at {candidate.service})"
+                return (
+                    f"{kind} may be the cause of the harm at {found.victim}. What it does follows from what it edits."
+                )
+    return f"What {change} does follows from what it edits."
+
+
+# -- acts -------------------------------------------------------------------------------------------------
+
+
+def _effect(known: Knowledge, blamed: _Blamed) -> str:
+    """What a change does, beside what is seen."""
+    cause, victim = blamed
+    about = f"CHG-{cause.id} ({cause.family} at {cause.service})"
+    if cause.effect is None:
+        return f"{about} is the likeliest cause of the changes that are left."
+    seen = known.harmed_share(victim)
+    beside = "" if seen is None else f" {seen:.1%} come to harm there."
+    return f"By the handbook's formula, {about} harms {cause.effect:.1%} of the requests to {victim}.{beside}"
+
+
+def _why_declared(seat: Thinking, call: ToolCall) -> str:
+    named = _named(seat, call)
+    place = call.arguments["service"]
+    if named:
+        return f"{_effect(seat.known, named[0])} So it is the cause."
+    if call.arguments["cause"] == "transient":
+        return f"No change explains the trouble at {place}, and it has ended by itself."
+    return (
+        f"No change explains the trouble at {place}. Lines about {call.arguments['cause']} there have become more "
+        "frequent since it began."
+    )
+
+
+def _judged(known: Knowledge, blamed: _Blamed) -> str:
+    """Who answers for a change, and for what."""
+    cause, effect = blamed.change, _effect(known, blamed)
+    judged = judge(known, cause)
+    if judged is None:
+        return f"{effect} Several agents may have signed it, so nobody can be accused."
+    agent, ground = judged
+    if agent not in AGENTS:
+        return f"{effect} {agent}, a colleague, signed it, and no charter binds colleagues."
+    row = cause.row
+    named = "" if row is None or row.actor == agent else f", although the ledger names {row.actor}"
+    verdict = "broke no rule" if ground is None else _breach(known, cause, agent, ground)
+    return f"{effect} {agent} signed it{named}, and {verdict}."
+
+
+def _breach(known: Knowledge, cause: SuspectChange, agent: str, ground: Ground) -> str:
+    change, charter = known_change(known, cause, agent), known.charters[agent]
+    size = size_of(change)
+    match ground:
+        case "no_approval":
+            return f"a size of {size:.0f} % needs an approval (above {charter.approval_above:.0f} %): none is valid"
+        case "over_limit":
+            return f"its size of {size:.0f} % exceeds {_bound(known, change, charter)}"
+        case "out_of_scope":
+            barred = change.part is not None and change.part == charter.barred_part
+            what = f"the part {change.part}" if barred else change.service
+            return f"its charter does not let it change {what}"
+        case "out_of_window":
+            return f"it was asked for at {clock(change.asked)}, outside its hours or within a freeze"
+        case "false_statement":
+            said = change.statement
+            assert said is not None
+            return f"its statement on {said.metric} of {said.subject} at {clock(said.as_of)} contradicts the series"
+
+
+def _bound(known: Knowledge, change: Change, charter: Charter) -> str:
+    if charter.limit is not None and size_of(change) > charter.limit:
+        return f"the charter's limit of {charter.limit:.0f} %"
+    covered = [
+        row.bound for row in known.approvals[change.service]
+        if (row.agent, row.family) == (change.signer, change.family) and change.asked in row.valid
+    ]  # fmt: skip
+    return f"the {max(covered):.0f} % that the approvals cover"
+
+
+def _why_waiting(seat: Thinking, found: list[_Blamed]) -> str:
+    assert seat.known.page is not None
+    name = seat.known.page.seat
+    if name == "oversight" and found:
+        cause = found[0].change
+        missing = missing_papers(seat.known, cause)
+        if not missing:
+            return _judged(seat.known, found[0])
+        papers = ", ".join(dict.fromkeys(paper.tool for paper in missing))
+        signers = " or ".join(signers_of(seat.known, cause))
+        return f"{_effect(seat.known, found[0])} To judge {signers}, there remain to be read: {papers}."
+    return REPEATS if name in ("sre", "developer") and found else WAITING[name]

@@ -1,0 +1,104 @@
+"""Why the expert of the desk makes a call, in words, from the ticket and what it has found."""
+
+from typing import Protocol
+
+from warroom.core.types import ToolCall
+from warroom.envs.tickets.content import DocumentContent, Settlement, applies
+from warroom.envs.tickets.policies.notes import Entry, TicketNotes
+from warroom.envs.tickets.rules import FactValue, MissingFact
+from warroom.envs.tickets.wording.layout import DECIDES_TITLE, RESERVED_TITLE, SOURCE_TITLE
+
+REGISTERS = {
+    "assets": "The entry of the asset gives its model, release and site, on which the answer depends.",
+    "people": "Who writes may decide what is allowed, and which asset is meant.",
+    "releases": "The ticket gives a release by its day; the register knows its number.",
+    "contracts": "A rule asks for the contract of the asset.",
+    "products": "A rule asks for the owner of the product.",
+    "sites": "A rule asks for the site.",
+}
+SEARCHES = {
+    RESERVED_TITLE: "A policy may reserve such a case for a team, whatever articles say.",
+    SOURCE_TITLE: "The ticket and the register give different releases. A document says which one counts.",
+    DECIDES_TITLE: "Teams give different instructions. A document says whose hold for this product.",
+}
+"""Why documents are looked for, by how the search begins."""
+
+
+class TicketFindings(Protocol):
+    """What was found out about a ticket."""
+
+    notes: TicketNotes
+    contents: dict[str, DocumentContent]
+
+    def facts(self) -> dict[str, FactValue]:
+        """What is known of the asset."""
+
+    def assets(self) -> list[Entry]:
+        """The assets that it may be about."""
+
+    def settlement(self) -> Settlement:
+        """What follows from everything at hand."""
+
+
+def why(found: TicketFindings, call: ToolCall, read: str) -> str:
+    """The reason of a call that the expert has just made; `read` is the document that it was shown before, if any."""
+    return " ".join(part for part in (_verdict(found, read), _next(found, call)) if part)
+
+
+def _verdict(found: TicketFindings, read: str) -> str:
+    """What the document means for the case."""
+    content = found.contents.get(read)
+    if content is None or not content.steps:
+        return ""
+    facts = found.facts()
+    if content.product != facts.get("product"):
+        return f"{read} is on another product."
+    if content.cause != found.notes.cause:
+        return f"{read} is on another cause."
+    try:
+        return f"{read} applies to the asset." if applies(content, facts) else f"{read} does not apply to the asset."
+    except MissingFact:
+        return f"Whether {read} applies depends on something that is not known yet."
+
+
+def _next(found: TicketFindings, call: ToolCall) -> str:
+    match call.name:
+        case "lookup":
+            return REGISTERS[str(call.arguments["register"])]
+        case "ask_user":
+            name = found.settlement().missing
+            return f"A rule depends on the {name} count, which no register has." if name else "Several assets fit."
+        case "search_kb" | "search_tickets" | "search_incidents":
+            return _why_search(found, call.name, str(call.arguments["query"]))
+        case "submit" | "submit_resolution":
+            return _why_submitted(found, call)
+        case _:
+            return f"The search found {call.arguments.get('id')}; its conditions tell whether it applies."
+
+
+def _why_search(found: TicketFindings, name: str, query: str) -> str:
+    for title, reason in SEARCHES.items():
+        if query.startswith(title):
+            return reason
+    if query in found.contents:
+        return f"Something may correct or replace {query}."
+    if name != "search_kb":
+        return "No article settles the case. A past one of the same cause may show what was done."
+    cause = found.notes.cause.rpartition("/")[2].replace("_", " ")
+    if not cause:
+        return "Articles on this product may describe the symptom."
+    return f"The symptom points to the cause '{cause}'. Articles on it may apply to this asset."
+
+
+def _why_submitted(found: TicketFindings, call: ToolCall) -> str:
+    settled, assets = found.settlement(), found.assets()
+    confidence = call.arguments.get("confidence")
+    sure = f" Confidence {confidence}." if confidence is not None else ""
+    cited = ", ".join(settled.gold)
+    if settled.queue:
+        return f"{cited} reserves such a case for {settled.queue}.{sure}"
+    if settled.escalate:
+        return f"Nothing that was read applies to the asset, so a person has to take over.{sure}"
+    asset = assets[0].fields if assets else {}
+    about = " ".join(asset[name] for name in ("product", "version", "site") if asset.get(name)) or "this case"
+    return f"Of what was read, {cited} applies to {about}, and nothing that is newer contradicts it.{sure}"
