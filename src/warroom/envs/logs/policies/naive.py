@@ -103,6 +103,8 @@ class Strategy(NamedTuple):
     """Whom it takes for the root; None if it takes all for a false alarm."""
     fixes: Callable[[LogHistory, str], Sequence[Fix]] = lambda seen, root: [fix_by_words(seen, root)]
     """What it does about the root, one a turn."""
+    team: Callable[[LogHistory, str], str] = lambda seen, root: seen.catalogue.entry(root).team
+    """Whom it pages."""
 
 
 class NaivePolicy:
@@ -134,7 +136,7 @@ def close(strategy: Strategy, seen: LogHistory) -> list[ToolCall]:
     return [
         ToolCall("classify_severity", {"severity": severity(seen)}),
         ToolCall("identify_root_cause", {"service": root}),
-        ToolCall("escalate", {"team": seen.catalogue.entry(root).team}),
+        ToolCall("escalate", {"team": strategy.team(seen, root)}),
         *[fix.call(root) for fix in strategy.fixes(seen, root)],
         ToolCall("resolve"),
     ]

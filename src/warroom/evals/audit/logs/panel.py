@@ -213,6 +213,40 @@ def most_objects(seen: LogHistory, root: str) -> Sequence[Fix]:
     return [Fix(remedy, found[remedy][-1])] if found[remedy] else [Fix("restart")]
 
 
+OUTSIDE = re.compile(r"\b(?:partner|vendor|provider|courier|carrier|upstream|third[- ]party|external)\b", re.IGNORECASE)
+ABUSE = re.compile(r"password|bearer|leaked|stolen|breach|stuffing|bots?\b|sign-?ins?\b|credential", re.IGNORECASE)
+"""Words by which blind players told a provider's failure, and abuse."""
+
+
+def words_of_harm(seen: LogHistory, root: str) -> Sequence[Fix]:
+    """The remedy that the lines which mean harm name most, with an object out of them; none if it is from outside."""
+    lines = harmed(seen, root)
+    if _from_outside(lines) != "":
+        return []
+    named: Counter[Remedy] = Counter()
+    for line in lines:
+        named.update(remedies_named(line.message))
+    for remedy, kind in OBJECT_OF.items():
+        found = [name for line in lines for name in objects_in(kind, line.message)]
+        if found:
+            return [Fix(cast(Remedy, remedy), Counter(found).most_common(1)[0][0])]
+    plain = [remedy for remedy, _ in named.most_common() if remedy not in OBJECT_OF]
+    return [Fix(plain[0] if plain else "restart")]
+
+
+def team_of_harm(seen: LogHistory, root: str) -> str:
+    """By words of the lines that mean harm: security for abuse, sre for a provider, else the owner."""
+    return _from_outside(harmed(seen, root)) or seen.catalogue.entry(root).team
+
+
+def _from_outside(lines: Sequence[LogLine]) -> str:
+    """The team that a failure from outside is for, if most of the lines speak of one."""
+    for team, words in (("security", ABUSE), ("sre", OUTSIDE)):
+        if 2 * sum(bool(words.search(line.message)) for line in lines) > len(lines):
+            return team
+    return ""
+
+
 PANEL: dict[str, Strategy] = {
     **STRATEGIES,
     "loudest, all remedies": Strategy(overview, loudest_delta, every_fix),
@@ -239,6 +273,9 @@ PANEL: dict[str, Strategy] = {
     "walk, results read, kind of object": Strategy(walk_searches, most_harmed, partial(object_of, harmed)),
     "failed traces, results read, kind of object": Strategy(follow_traces, most_harmed, partial(object_of, harmed)),
     "all services, results read, kind of object": Strategy(all_services, most_harmed, partial(object_of, harmed)),
+    "walk, results read, words of harm": Strategy(walk_searches, most_harmed, words_of_harm, team_of_harm),
+    "all services, results read, words of harm": Strategy(all_services, most_harmed, words_of_harm, team_of_harm),
+    "failed traces, results read, words of harm": Strategy(follow_traces, most_harmed, words_of_harm, team_of_harm),
     "walk, oldest build": Strategy(walk_searches, deepest, partial(always, "rollback", 0)),
 }  # fmt: skip
 """Each rule by name. `heuristic` is the walk that beat the first world."""
