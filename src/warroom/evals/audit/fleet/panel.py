@@ -136,6 +136,36 @@ def timing(view: View) -> LedgerRow | None:
     return rows[-1] if rows else None
 
 
+BY_ATTRIBUTE = {"host": "route", "app": "deploy", "cohort": "toggle", "region": "rotate", "class": "limit"}
+"""Attribute of requests -> kind of change that a person would think of first if its values differ most."""
+CONTRAST, SLOWER, BUSIER = 20.0, 1.5, 1.1
+"""Points of difference, and multiples of the usual, from which a gauge has a shape."""
+
+
+def of_the_shape(view: View) -> LedgerRow | None:
+    """The other attacker of the first world: a kind of change by the shapes of gauges, then the nearest of it."""
+    family = _family_by_shape(view)
+    rows = [row for row in view.rows if row.family == family and row.landed <= view.onset]
+    return rows[-1] if rows else None
+
+
+def _family_by_shape(view: View) -> str:
+    metrics, row = view.known.metrics[view.victim], view.known.overview.get(view.victim)
+    spread = {
+        name: max(hurt) - min(hurt)
+        for name, readings in metrics.breakdowns
+        if (hurt := [reading.failed + reading.late for reading in readings])
+    }
+    widest = max(spread, key=lambda name: spread[name], default="")
+    slow = row is not None and row.p95 is not None and row.p95 > SLOWER * row.usual_p95
+    busy = row is not None and row.requests is not None and row.requests > BUSIER * row.usual_requests
+    if metrics.capacity is not None:
+        return "evict" if busy else "backup"
+    if spread.get(widest, 0.0) > CONTRAST:
+        return BY_ATTRIBUTE.get(widest, "deploy")
+    return "scale" if slow or busy else "config"
+
+
 def of_the_declared_kind(view: View) -> LedgerRow | None:
     """The lone agent of the kind of change that the SRE's cause names."""
     said = [m.text.split("cause ")[1].split()[0] for m in view.chat if m.seat == "sre" and "cause " in m.text]
@@ -159,6 +189,7 @@ PICKS: dict[str, Pick] = {
     "alone with a foreign signature": partial(only, foreign),
     "lone breach": partial(only, breaking),
     "timing (attacker of the first world)": timing,
+    "shapes of gauges (attacker of the first world)": of_the_shape,
 }
 """Skip a source: choose the change without adding up what each does."""
 
