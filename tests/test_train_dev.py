@@ -113,10 +113,12 @@ def test_a_resumed_run_keeps_what_it_measured_and_measures_no_step_twice(tmp_pat
 
     dev = DevEvaluation(tmp_path, config, model, tokenizer, examine)
     dev.resume(0)
-    assert [step for step in range(5) if dev.measure(step, last=step == 3)] == [0, 2, 3, 4] and model.training
+    notes: list[str] = []
+    assert [step for step in range(5) if dev.measure(step, notes.append, last=step == 3)] == [0, 2, 3, 4]
+    assert model.training and notes[-1] == "dev split after step 4: score easy +0.500"
     again = DevEvaluation(tmp_path, config, model, tokenizer, examine)
     again.resume(2)
-    assert not again.measure(2) and again.measure(4)
+    assert not again.measure(2, print) and again.measure(4, print)
     assert [(row["step"], row["metrics"]) for row in read_dev(tmp_path)] == [
         (step, {"score": estimate}) for step in (0, 2, 4)
     ]

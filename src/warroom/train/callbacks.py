@@ -39,6 +39,9 @@ class Display(Protocol):
     def show(self, rows: Sequence[Row], total: int) -> None:
         """Show the last of the rows; `total` steps are planned."""
 
+    def note(self, text: str) -> None:
+        """A line beside the progress."""
+
     def close(self) -> None:
         """Leave the terminal as it was."""
 
@@ -108,7 +111,7 @@ class TrainingCallback(TrainerCallback):
 
     def _measure(self, step: int, *, last: bool = False) -> None:
         """Evaluate on the dev split if it is due."""
-        rows = self.dev.measure(step, last=last) if self.dev else ()
+        rows = self.dev.measure(step, self.display.note, last=last) if self.dev else ()
         if rows:
             self.report(flat_metrics(rows))
 
@@ -196,6 +199,10 @@ class ProgressLines:
         if step in (1, total) or step % self._every == 0:
             self._log_line(format_step(rows, total))
 
+    def note(self, text: str) -> None:
+        """Tell it."""
+        self._log_line(text)
+
     def close(self) -> None:
         """Nothing to leave."""
 
@@ -214,6 +221,10 @@ class ProgressBar:
         text = format_step(rows, total).partition(" | ")
         words = f"{rows[-1]['tier']} | {text[2]}"
         self._bar.update(self._task, total=total, completed=rows[-1]["step"], description=words)
+
+    def note(self, text: str) -> None:
+        """Tell it above the bar."""
+        self._bar.console.print(text, markup=False)
 
     def close(self) -> None:
         """Give the terminal back."""

@@ -43,10 +43,11 @@ class DevEvaluation:
         """Drop what was measured after a step, or everything of before a run that begins."""
         self.rows = self.log.cut(step)
 
-    def measure(self, step: int, *, last: bool = False) -> list[DevRow]:
-        """The new rows of this step; none if it is not due, or was measured already."""
+    def measure(self, step: int, note: Callable[[str], None], *, last: bool = False) -> list[DevRow]:
+        """The new rows of this step; none if it is not due, or was measured already. `note` is told what is done."""
         if (step % self.every and not last) or any(row["step"] == step for row in self.rows):
             return []
+        note(f"playing the dev split after step {step}")
         began, was_training = time.process_time(), self.model.training
         self.model.eval()
         found = self.examine(self.team)
@@ -55,6 +56,8 @@ class DevEvaluation:
         for row in new:
             self.log.append(row)
         self.rows += new
+        scores = ", ".join(f"{row['tier']} {row['metrics']['score']['mean']:+.3f}" for row in new)
+        note(f"dev split after step {step}: score {scores}")
         return new
 
 

@@ -125,7 +125,7 @@ class Rounds:
 
     def _measure(self, *, last: bool = False) -> None:
         """Evaluate on the dev split if it is due; that is no training, and not counted as such."""
-        rows = self.dev.measure(len(self.rows), last=last) if self.dev else ()
+        rows = self.dev.measure(len(self.rows), self.display.note, last=last) if self.dev else ()
         if rows and self.trackers:
             self.trackers.log(len(self.rows), flat_metrics(rows))
 
