@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import tiny_nano
+from tiny_model import tiny_model, tiny_tokenizer
+from warroom.core.messages import call_message
 from warroom.envs import parse_spec
 from warroom.policies import policy_set
 from warroom.train.config import TrainConfig
@@ -19,6 +21,7 @@ from warroom.train.fork_starts import KEPT, ForkStarts, Remembered, written_by_m
 from warroom.train.grpo import make_trainer
 from warroom.train.rollout import LocalBackend, Rollout
 from warroom.train.tools import RolloutConfig
+from warroom.train.trainer import SeatTrainer
 
 SPEC = parse_spec("fleet/dns_outage@easy#train:3")
 
@@ -95,3 +98,40 @@ def test_siblings_share_what_was_said_before_the_fork_and_a_resumed_run_forks_al
     resumed.restore(checkpoint)
     resumed.train(resume_from_checkpoint=str(checkpoint))
     assert [row["trajectories"] for row in again] == [row["trajectories"] for row in played[2:]]
+
+
+@pytest.mark.slow
+def test_a_language_model_reads_what_was_said_before_the_fork_in_its_own_template(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = tiny_tokenizer()
+    asked: list[str] = []
+
+    def speak(trainer: Any, prompt_ids: Any, *more: Any, **named: Any) -> Any:
+        """What the model writes is replaced by the expert's calls, with a text; everything else is real."""
+        return [speech(trainer.environments[ids.owner]._rollout, ids) for ids in prompt_ids], None
+
+    def speech(rollout: Any, ids: Any) -> list[int]:
+        chat = rollout.chat
+        if not hasattr(chat, "player"):
+            asked.append(tokenizer.decode(ids))
+            chat.player = policy_set("fleet", "expert").seat(chat.session.env, "sre")
+        call = chat.player.act(chat.session.observe())
+        name, arguments = chat.conversations["sre"].renderer.format_call(call)
+        message = {**call_message(name, arguments), "content": "because of the evidence"}
+        before = [{"role": "user", "content": "x"}]
+        whole = tokenizer.apply_chat_template([*before, message], tokenize=False)
+        opened = tokenizer.apply_chat_template(before, tokenize=False, add_generation_prompt=True)
+        written: list[int] = tokenizer(whole[len(opened) :], add_special_tokens=False)["input_ids"]
+        return written
+
+    monkeypatch.setattr(SeatTrainer, "_write", speak)
+    wanted = TrainConfig(
+        model="tiny", renderer="plain", curriculum="easy:2", groups=1, group_size=2, turn_tokens=64,
+        max_completion_length=500, fork_share=1.0, seats=("sre",), save_every=100,
+    )  # fmt: skip
+    make_trainer(wanted, tmp_path, tiny_model(tokenizer), tokenizer).train()
+    whole_incidents, forks = asked[:2], asked[2:]
+    assert not any("<tool_response>" in prompt for prompt in whole_incidents)
+    assert all(prompt.count("because of the evidence") == prompt.count("<tool_response>\n") > 0 for prompt in forks)
+    assert len(forks) == 2 and forks[0] == forks[1]
