@@ -128,7 +128,7 @@ def test_a_language_model_reads_what_was_said_before_the_fork_in_its_own_templat
     monkeypatch.setattr(SeatTrainer, "_write", speak)
     wanted = TrainConfig(
         model="tiny", renderer="plain", curriculum="easy:2", groups=1, group_size=2, turn_tokens=64,
-        max_completion_length=500, fork_share=1.0, seats=("sre",), save_every=100,
+        max_completion_length=1200, fork_share=1.0, seats=("sre",), save_every=100,
     )  # fmt: skip
     make_trainer(wanted, tmp_path, tiny_model(tokenizer), tokenizer).train()
     whole_incidents, forks = asked[:2], asked[2:]
