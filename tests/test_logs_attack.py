@@ -16,8 +16,8 @@ from warroom.envs.logs.views import ServiceReading, ShownLine
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-TRAIN, TEST = 25, 25
-"""Seeds per scenario."""
+SEEDS, MANY = 25, 600
+"""Seeds of each of seven scenarios, of the train split and of the test split: in the suite, and in the thorough one."""
 NAMED = {"easy": 0.5, "medium": 0.4, "hard": 0.3}
 """Share of incidents in which one page may give the root away."""
 BEYOND = 0.05
@@ -34,16 +34,23 @@ def chance_error(share: float, episodes: int) -> float:
     return float(1.96 * np.sqrt(share * (1 - share) / episodes))
 
 
-def named(tier: str, learner: str) -> float:
-    return attack(drawn(tier, "train", TRAIN), drawn(tier, "test", TEST), learner)["all"]
+def named(tier: str, learner: str, seeds: int = SEEDS) -> float:
+    return attack(drawn(tier, "train", seeds), drawn(tier, "test", seeds), learner)["all"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIERS, "hard"))
 @pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
 def test_the_first_page_seldom_gives_the_root_away(learner: str, tier: str) -> None:
-    bar, episodes = NAMED[tier], len(drawn(tier, "test", TEST))
+    bar, episodes = NAMED[tier], len(drawn(tier, "test", SEEDS))
     assert named(tier, learner) <= bar + chance_error(bar, episodes), f"of {episodes} incidents"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("learner", ["trees", "bayes", "words"])
+def test_nor_does_it_to_a_learner_that_has_seen_thousands(learner: str, tier: str) -> None:
+    assert named(tier, learner, MANY) <= NAMED[tier]
 
 
 @pytest.mark.slow
@@ -59,7 +66,7 @@ def test_a_page_that_marks_the_root_is_caught(learner: str) -> None:
         words = " ".join([sample.words, *[f"root{sample.roots[0]}"] * 40])
         return replace(sample, page=np.column_stack([sample.page, *[mark] * 8]), words=words)
 
-    known, unknown = drawn("hard", "train", TRAIN), drawn("hard", "test", TEST)
+    known, unknown = drawn("hard", "train", SEEDS), drawn("hard", "test", SEEDS)
     found = attack([marked(s) for s in known], [marked(s) for s in unknown], learner)
     found.pop("all"), found.pop("logs/double_fault")
     assert min(found.values()) >= 0.9
@@ -83,4 +90,4 @@ def test_whom_a_complaint_is_about_can_be_read_whatever_its_wording() -> None:
 @pytest.mark.slow
 def test_nobody_is_asked_for_the_root_of_a_false_alarm() -> None:
     assert NO_FAULT_SCENARIO in suite("logs", "full")
-    assert not [s for s in drawn("hard", "test", TEST) if s.scenario == NO_FAULT_SCENARIO or not s.roots]
+    assert not [s for s in drawn("hard", "test", SEEDS) if s.scenario == NO_FAULT_SCENARIO or not s.roots]
