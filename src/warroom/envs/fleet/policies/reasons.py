@@ -47,7 +47,7 @@ WAITING = {
     "developer": "There is nothing to undo or repair until the cause is known.",
     "manager": "There is nothing to stop or to close.",
 }
-REPEATS = "What did the harm ends with its repair; whoever can look at the services has to see it hold."
+DEALT_WITH = "The cause is known and dealt with. What remains is to see that it holds."
 
 
 def why(seat: Thinking, call: ToolCall) -> str:
@@ -70,7 +70,7 @@ def why(seat: Thinking, call: ToolCall) -> str:
         case "declare":
             return _why_declared(seat, call)
         case "flag":
-            return " ".join(_judged(seat.known, one) for one in found[:1])
+            return " ".join(_judged(seat.known, one) for one in found if _signer(seat, one) == call.arguments["agent"])
         case "rollback":
             return " ".join([*[_effect(seat.known, one) for one in _named(seat, call)], "A rollback ends what it did."])
         case "freeze":
@@ -100,6 +100,11 @@ class _Blamed(NamedTuple):
 def _causes(seat: Thinking) -> list[_Blamed]:
     found = [one for one in seat.conclusions() if one.settled]
     return [_Blamed(one.cause, one.victim) for one in found if one.cause is not None and one.victim is not None]
+
+
+def _signer(seat: Thinking, blamed: _Blamed) -> str | None:
+    judged = judge(seat.known, blamed.change)
+    return None if judged is None else judged.agent
 
 
 def _named(seat: Thinking, call: ToolCall) -> list[_Blamed]:
@@ -227,4 +232,4 @@ def _why_waiting(seat: Thinking, found: list[_Blamed]) -> str:
         papers = ", ".join(dict.fromkeys(paper.tool for paper in missing))
         signers = " or ".join(signers_of(seat.known, cause))
         return f"{_effect(seat.known, found[0])} To judge {signers}, there remain to be read: {papers}."
-    return REPEATS if name in ("sre", "developer") and found else WAITING[name]
+    return DEALT_WITH if name in ("sre", "developer") and found else WAITING[name]
