@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from command import printed, refused, run
-from warroom.evals.export import conversations
+from warroom.evals.export import ConversationStyle, conversations
 from warroom.evals.plan import Plan
 from warroom.policies import policy_set
 from warroom.policies.llm import RequestOrigin
@@ -148,15 +148,17 @@ def spoken(conversation: dict[str, Any]) -> list[str]:
 def test_the_expert_gives_a_reason_for_each_of_its_calls_and_for_those_of_others_that_it_would_make(spec: str) -> None:
     env = spec.partition("/")[0]
     episode = play(spec, policy_set(env, "expert"))
-    for told, untold in zip(conversations(episode, reasons=True), conversations(episode), strict=True):
+    for told, untold in zip(
+        conversations(episode, ConversationStyle(reasons=True)), conversations(episode), strict=True
+    ):
         assert all(len(text) > 15 for text in spoken(told)) and len(set(spoken(told))) > 2
         assert set(spoken(untold)) == {""}
-    (first, *_) = conversations(play(spec, policy_set(env, "noop")), reasons=True)
+    (first, *_) = conversations(play(spec, policy_set(env, "noop")), ConversationStyle(reasons=True))
     assert "" in spoken(first)
 
 
 def test_reasons_are_for_conversations(whole: Path, tmp_path: Path) -> None:
-    assert "for --format messages, got csv" in refused("export", whole, "--reasons", "--out", tmp_path / "x")
+    assert "for --format messages and trl, got csv" in refused("export", whole, "--reasons", "--out", tmp_path / "x")
 
 
 def test_check_says_what_a_file_is(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`warroom export`."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from warroom.cli.options import RunFolder, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
 from warroom.core.errors import UnknownName
 from warroom.episode import Episode
-from warroom.evals.export import write_csv, write_messages
+from warroom.evals.export import OPENAI, TRL, write_csv, write_messages
 from warroom.runs import read_episodes
 
 
@@ -23,6 +24,11 @@ class ExportFormat(StrEnum):
     CSV = "csv"
     PARQUET = "parquet"
     MESSAGES = "messages"
+    TRL = "trl"
+
+
+STYLES = {ExportFormat.MESSAGES: OPENAI, ExportFormat.TRL: TRL}
+"""How conversations are written."""
 
 
 def export_command(
@@ -34,7 +40,8 @@ def export_command(
         typer.Option(
             "--format",
             help="csv or parquet: a row per episode. messages: a line of JSON per seat and episode, its conversation "
-            "with tools in the format of the OpenAI API, for fine-tuning.",
+            "with tools in the format of the OpenAI API, for fine-tuning. trl: the same for TRL and chat templates, as "
+            "models that `warroom train` trains see it.",
         ),
     ] = "csv",
     least_score: Annotated[
@@ -45,7 +52,7 @@ def export_command(
         bool,
         typer.Option(
             "--reasons",
-            help="With messages: calls that the expert would make too say why, in words and figures of the evidence.",
+            help="With messages and trl: calls that the expert would make too say why, with the figures that it used.",
         ),
     ] = False,
     scenario_file: ScenarioFiles = None,
@@ -64,18 +71,18 @@ def export_command(
         count = write(episodes, out)
     except OSError as error:
         raise ValueError(f"cannot write {out}: {error.strerror or error}; choose another --out") from error
-    say(f"{count} {'conversations' if format_ == ExportFormat.MESSAGES else 'episodes'} -> {out}")
+    say(f"{count} {'conversations' if format_ in STYLES else 'episodes'} -> {out}")
 
 
 def _writer(name: str, reasons: bool) -> Callable[[Iterable[Episode], Path], int]:
     if name not in list(ExportFormat):
         raise UnknownName("format", name, [one.value for one in ExportFormat])
-    if reasons and name != ExportFormat.MESSAGES:
-        raise ValueError(f"--reasons is for --format {ExportFormat.MESSAGES}, got {name}")
+    if reasons and name not in STYLES:
+        raise ValueError(f"--reasons is for --format {' and '.join(STYLES)}, got {name}")
     match ExportFormat(name):
         case ExportFormat.CSV:
             return write_csv
         case ExportFormat.PARQUET:
             return heavy.parquet.write_parquet
-        case ExportFormat.MESSAGES:
-            return partial(write_messages, reasons=reasons)
+        case ExportFormat.MESSAGES | ExportFormat.TRL:
+            return partial(write_messages, style=replace(STYLES[ExportFormat(name)], reasons=reasons))

@@ -21,7 +21,7 @@ from warroom.envs import env_spec
 from warroom.envs.tasks import MAX_SEEDS
 from warroom.episode import Episode
 from warroom.evals.compare import compare_runs
-from warroom.evals.export import conversations, episode_rows
+from warroom.evals.export import ConversationStyle, conversations, episode_rows
 from warroom.evals.metrics import result_of
 from warroom.evals.plan import Plan
 from warroom.evals.record import evaluation_record
@@ -109,19 +109,16 @@ class Results:
         return pandas.DataFrame(episode_rows(self.episodes()))
 
     def to_messages(
-        self, *, renderer: str = "plain", closed: bool = True, reasons: bool = False
+        self, *, renderer: str = "plain", closed: bool = True, reasons: bool = False, objects: bool = False
     ) -> list[dict[str, object]]:
         """Conversations in the format of the OpenAI API, one per seat and episode, for supervised fine-tuning or DPO.
 
         Each has `messages` and `tools` exactly as a model at that seat sees them, and `spec`, `seat`, `policy`, `score`
         (0 the no-op policy, 1 the oracle) and `reward`. `renderer` and `closed` are those of `Chat`; with `reasons`,
-        calls that the expert would make too say why.
+        calls that the expert would make too say why. `objects` has arguments as objects, as chat templates expect them.
         """
-        return [
-            conversation
-            for episode in self.episodes()
-            for conversation in conversations(episode, renderer=renderer, closed=closed, reasons=reasons)
-        ]
+        style = ConversationStyle(renderer=renderer, closed=closed, reasons=reasons, objects=objects)
+        return [conversation for episode in self.episodes() for conversation in conversations(episode, style)]
 
 
 def evaluate(

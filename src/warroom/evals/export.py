@@ -3,12 +3,14 @@
 import csv
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from warroom.chat import Chat
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
+from warroom.core.messages import MessageDict
 from warroom.core.policy import Correctable, Policy, reason_of
 from warroom.core.types import Observation, ToolCall
 from warroom.episode import Episode, Step
@@ -52,31 +54,42 @@ REASONER = "expert"
 """Whose reasons are told."""
 
 
-def conversations(
-    episode: Episode, *, renderer: str = "plain", closed: bool = True, reasons: bool = False
-) -> list[dict[str, object]]:
-    """The conversation of each seat in the format of the OpenAI API, exactly as a model at that seat sees it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationStyle:
+    """How an exported conversation is written."""
+
+    renderer: str = "plain"
+    closed: bool = True
+    """Whether schemas list the incident's own names; models that `warroom train` trains see them without."""
+    reasons: bool = False
+    """Whether a message that makes a call which the expert would make there too says why, from what the seat was shown,
+    unless it says something already."""
+    objects: bool = False
+    """Whether arguments are objects, as chat templates expect them, and not the text of the OpenAI API."""
+
+
+OPENAI, TRL = ConversationStyle(), ConversationStyle(closed=False, objects=True)
+
+
+def conversations(episode: Episode, style: ConversationStyle = OPENAI) -> list[dict[str, object]]:
+    """The conversation of each seat exactly as a model at that seat sees it.
 
     Made by playing the recorded calls again: `messages` and `tools` for fine-tuning, with `spec`, `seat`, `policy`,
-    `score`, and `reward`, the default that a trainer is given. `renderer` and `closed` are those of `Chat`. With
-    `reasons`, a message that makes a call which the expert would make there too says why, from what the seat was shown,
-    unless it says something already. A
-    `ReplayMismatch` says that the episode cannot be played again as it was recorded; a `ValueError`, that its scenario
-    is a file that has to be loaded first.
+    `score`, and `reward`, the default that a trainer is given. A `ReplayMismatch` says that the episode cannot be
+    played again as it was recorded; a `ValueError`, that its scenario is a file that has to be loaded first.
     """
-    return [
-        _conversation(episode, seat, renderer, closed, reasons)
-        for seat in dict.fromkeys(step.seat for step in episode.steps)
-    ]
+    return [_conversation(episode, seat, style) for seat in dict.fromkeys(step.seat for step in episode.steps)]
 
 
-def _conversation(episode: Episode, seat: str, renderer: str, closed: bool, reasons: bool) -> dict[str, object]:
+def _conversation(episode: Episode, seat: str, style: ConversationStyle) -> dict[str, object]:
     """One seat's conversation, beside teammates that make the calls that were recorded."""
     recorded = PolicySet(episode.policy, {step.seat: partial(_RecordedCalls, episode) for step in episode.steps})
-    chat = Chat(replayable(episode.spec), seats=[seat], teammates=recorded, renderer=renderer, closed=closed)
-    conversation = chat.conversations[seat]
+    chat = Chat(
+        replayable(episode.spec), seats=[seat], teammates=recorded, renderer=style.renderer, closed=style.closed
+    )
     chat.begin()
-    reasoner = _Reasoner(chat.session.env, seat) if reasons else None
+    conversation = chat.conversations[seat]
+    reasoner = _Reasoner(chat.session.env, seat) if style.reasons else None
     for number, step in enumerate(episode.steps):
         if step.seat == seat and not chat.done:
             reason = reasoner.reason(ToolCall(step.tool, step.arguments)) if reasoner else ""
@@ -84,7 +97,9 @@ def _conversation(episode: Episode, seat: str, renderer: str, closed: bool, reas
     if not chat.done or chat.result().trajectory_hash != episode.trajectory_hash:
         raise ReplayMismatch(f"{episode.spec} by {episode.policy} goes another way than its record, seen from {seat}")
     return {
-        "messages": conversation.messages,
+        "messages": [_with_objects(message) for message in conversation.messages]
+        if style.objects
+        else conversation.messages,
         "tools": conversation.tools,
         "spec": str(episode.spec),
         "seat": seat,
@@ -92,6 +107,15 @@ def _conversation(episode: Episode, seat: str, renderer: str, closed: bool, reas
         "score": episode.score,
         "reward": score_reward(chat.result()),
     }
+
+
+def _with_objects(message: MessageDict) -> MessageDict:
+    """A message whose calls have their arguments as objects."""
+    calls = [
+        {**call, "function": {**call["function"], "arguments": json.loads(call["function"]["arguments"])}}
+        for call in message.get("tool_calls", ())
+    ]
+    return {**message, "tool_calls": calls} if calls else message
 
 
 class _RecordedCalls:
@@ -149,9 +173,9 @@ def _cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def write_messages(episodes: Iterable[Episode], path: Path, *, reasons: bool = False) -> int:
+def write_messages(episodes: Iterable[Episode], path: Path, style: ConversationStyle = OPENAI) -> int:
     """Write a line of JSON per seat and episode; returns how many."""
-    found = [line for episode in episodes for line in conversations(episode, reasons=reasons)]
+    found = [line for episode in episodes for line in conversations(episode, style)]
     lines = [json.dumps(line, allow_nan=False) for line in found]
     write_text(path, "".join(f"{line}\n" for line in lines), "choose another --out")
     return len(lines)
