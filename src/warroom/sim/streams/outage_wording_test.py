@@ -269,13 +269,13 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("provider", ""): (
         "W vendor api status=503 call={serial}",
         "E vendor hung up after {ms} ms",
-        "W acquirer={n} declined the connection, call={serial}",
+        "W vendor gateway {n} declined the connection, call={serial}",
         "E vendor feed stopped at record {serial}",
         "W carrier api signature invalid, call={serial}",
         "E vendor rate limit, status=429 call={serial}",
         "W vendor hostname unresolved, call={serial}",
-        "E partner bank in maintenance, booking={serial}",
-        "W courier api changed field {n} unannounced",
+        "E vendor api in maintenance, call={serial}",
+        "W vendor api changed field {n} unannounced",
         "E fraud scoring vendor overloaded, call={serial}",
     ),
     ("credential_stuffing", ""): (

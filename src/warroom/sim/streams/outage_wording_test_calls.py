@@ -49,12 +49,12 @@ TEST_CALLS: Troubles = {
         "W cluster={peer} pending={many} sockets={size}",
     ),
     ("stale_addresses", ""): (
-        "W resolver cache {object} answers for dep={peer} with a retired address",
-        "E resolver cache {object} past its ttl, dep={peer} dialled by it",
-        "W discovery cache {object} lists {few} dead endpoints of dep={peer}",
-        "E discovery cache {object} of dep={peer} is stale",
-        "W resolver cache {object} gives dep={peer} at port 80{few}, closed",
-        "E discovery cache {object} of dep={peer} is {few} generations old",
+        "W shard map {object} gives dep={peer} a retired address",
+        "E shard map {object} past its ttl, still used to dial dep={peer}",
+        "W placement cache {object} lists {few} dead endpoints of dep={peer}",
+        "E placement cache {object} of dep={peer} is stale",
+        "W shard map {object} has dep={peer} at port 80{few}, closed",
+        "E placement cache {object} of dep={peer} is {few} generations old",
     ),
     ("stale_addresses", "gateway"): (
         "W endpoint table {object} sends cluster={peer} to an unknown host",
