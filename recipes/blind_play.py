@@ -91,6 +91,8 @@ def call(file: Path, seat: str | None, name: str, arguments: str) -> None:
         held.seek(0)
         held.truncate()
         held.write(json.dumps(game))
+    if result.refused and chat.seat != acting and not chat.done:
+        print("That call was refused and has cost the turn; your next page says why.")
     if chat.done or chat.seat == acting or seat is None:
         print(f"[you are {chat.seat}]\n{result.text}")
     else:

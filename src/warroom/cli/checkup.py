@@ -33,6 +33,7 @@ EXTRAS = {
     "llm": "language models behind an API as policies",
     "pandas": "results of an evaluation as a table of pandas",
     "ray": "evaluations and rollouts on the machines of a Ray cluster",
+    "track": "TensorBoard and trackio beside the run folder of a training",
     "dev": "the tests and what `make check` runs",
 }
 """What each extra adds."""
