@@ -61,6 +61,7 @@ WRONG = (
     ("oversight", "record", {"subject": ""}, "no agent, colleague or service ''"),
     ("sre", "logs", {"service": "gateway", "words": "level:loud"}, "level: is one of info, warn, error"),
     ("sre", "logs", {"service": "gateway", "words": "trace:7"}, "trace: takes one id of eight digits"),
+    ("sre", "logs", {"service": "gateway", "words": "-trace:none"}, "trace: cannot be excluded, only searched for"),
     ("sre", "series", {"service": "gateway", "since": "yesterday"}, "a time is written like 14:20, got 'yesterday'"),
     ("sre", "series", {"service": "gateway", "since": "23:59"}, "23:59 is still to come"),
     ("sre", "alerts", {"state": "fireing"}, "did you mean 'firing'?"),

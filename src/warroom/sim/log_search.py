@@ -111,6 +111,8 @@ def parse_query(text: str) -> Query:
             levels = tuple([level for level in levels if (level == value) == (name == "level")])
             if value not in LEVELS or not levels:
                 raise ValueError(f"level: is one of {', '.join(LEVELS)}, once; got {quote_input(text)}")
+        elif colon and name == "-trace":
+            raise ValueError(f"trace: cannot be excluded, only searched for; got {quote_input(text)}: {_HELP}")
         elif colon and name == "trace":
             if not _is_trace(value) or trace is not None:
                 raise ValueError(
