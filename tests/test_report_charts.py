@@ -9,6 +9,7 @@ import pytest
 from browser import launched, new_page
 from command import printed
 from warroom.evals.charts import LEFT, PLOT, SIDE, MetricWords, confidence_charts, interval_charts, rogue_charts
+from warroom.evals.plots import short_name
 from warroom.evals.report import in_one_line, on_axis
 from warroom.evals.summary import Row
 
@@ -84,3 +85,9 @@ def test_a_reader_chooses_metric_and_policies(chromium: "Browser", tmp_path: Pat
         before = names.count()
         page.get_by_label("expert", exact=True).uncheck()
         assert 0 < names.count() < before
+
+
+def test_a_picture_calls_a_trained_model_by_its_run() -> None:
+    assert short_name("hf:runs/nano/model") == short_name("hf:nano/model") == "nano"
+    assert short_name("sre=hf:/tmp/runs/a-1/model@sampled,rest=expert") == "sre=a-1@sampled,rest=expert"
+    assert len(short_name("x" * 90)) == 29

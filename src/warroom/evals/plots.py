@@ -1,5 +1,6 @@
 """The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, safe for colour-blind readers."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#5
 STANDARD_COLORS = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
 """Policies that look the same in every picture; others take what these leave free."""
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+OF_A_RUN = re.compile(r"hf:(?:[^,@]*/)?([^/,@]+)/model(?=[,@]|$)")
+"""A model in the folder of the run that trained it."""
 LONGEST_NAME = 28
 """Letters of a policy's name that a picture shows."""
 INK, GRID = "#222222", "#DDDDDD"
@@ -45,8 +48,9 @@ Draw = Callable[[Sequence[Row]], "Figure | None"]
 
 
 def short_name(policy: str) -> str:
-    """A policy's name as a picture has room for: of a long path the end."""
-    return policy if len(policy) <= LONGEST_NAME else "…" + policy[-LONGEST_NAME:]
+    """A policy's name as a picture has room for: of a trained model its run, of anything else that is long the end."""
+    name = OF_A_RUN.sub(r"\1", policy)
+    return name if len(name) <= LONGEST_NAME else "…" + name[-LONGEST_NAME:]
 
 
 def draw_all(summary: Row, folder: Path) -> list[Path]:
