@@ -96,7 +96,9 @@ def written(lines: LogLines, minute: int, services: Iterable[int]) -> Written:
     for service in services:
         for group, number in zip(lines.groups(service), lines.numbers(minute, service), strict=True):
             total += number
-            errors += number * sum([stream.share for stream in group.streams if stream.level == "ERROR"])
+            errors += number * sum(
+                [stream.share for stream in lines.streams(service, group) if stream.level == "ERROR"]
+            )
     return Written(errors, total)
 
 

@@ -15,7 +15,6 @@ from warroom.core.splits import Split
 from warroom.envs import make, resolve_spec
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.scenario import shipped_causes
-from warroom.sim.streams.component import LineStream, StreamGroup
 from warroom.sim.streams.symptom_lines import AT_CALLERS, read_symptom
 
 
@@ -35,7 +34,9 @@ def kinds(env: FleetEnv) -> Iterator[Kind]:
     place, now = system.names.index(env.incident.site.service), env.situation.world.minute
     for service in (place, *system.callers[place]):
         for group in lines.groups(service):
-            read = None if group.symptom is None else read_symptom(example(group).format(**FIGURES))
+            if group.symptom is None:
+                continue
+            read = read_symptom(lines.streams(service, group)[0].text.format(**FIGURES))
             if read is None or (read.mechanism in AT_CALLERS) != (read.callee == system.names[place]):
                 continue
             if read.mechanism not in AT_CALLERS and service != place:
@@ -45,12 +46,6 @@ def kinds(env: FleetEnv) -> Iterator[Kind]:
 
 
 FIGURES = {"ms": 1, "kb": 1, "n": 1, "pct": 1, "seq": 1}
-
-
-def example(group: StreamGroup) -> str:
-    """One of a group's lines."""
-    stream: LineStream = group.streams[0]
-    return stream.text
 
 
 def most(found: list[Kind]) -> str | None:

@@ -22,7 +22,14 @@ from warroom.sim.host_numbers import HostNumbers, between, host_numbers
 from warroom.sim.log_records import Cells, Context, KeptLine, LineSource, LogLine, cells_of
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import meets
-from warroom.sim.streams.component import LineStream, StorySource, StreamGroup, SymptomSource, stream_groups
+from warroom.sim.streams.component import (
+    LineStream,
+    StorySource,
+    StreamGroup,
+    SymptomSource,
+    Wording,
+    stream_groups,
+)
 from warroom.sim.streams.outage_results import ResultBounds, result_figures
 from warroom.sim.streams.template import CALL_ROLES, REQUEST_ROLES, GroupRole
 from warroom.sim.trace_ids import SERVED, TraceId, TraceIds, failing
@@ -53,15 +60,6 @@ DURATIONS = tuple([exp(0.6 * NormalDist().inv_cdf((byte + 0.5) / 256) - 0.18) fo
 """By byte: how long a request takes that nothing holds up, as a multiple of the mean; few take long."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
-
-
-def _muted(group: StreamGroup, *, silenced: bool) -> StreamGroup:
-    """What a component writes that writes no ERROR and, if it is `silenced`, nothing of requests that it fails."""
-    if silenced and group.role in _OWN_FAILURES:
-        group = group._replace(rate=0.0)
-    if not any(stream.level == "ERROR" for stream in group.streams):
-        return group
-    return group._replace(streams=tuple(map(_at_most_a_warning, group.streams)))
 
 
 @lru_cache(maxsize=16_384)
@@ -99,6 +97,7 @@ class LogLines:
         """The minute from which an outage is told of no more."""
         self.traces = TraceIds(self.key)
         self._groups: dict[int, tuple[StreamGroup, ...]] = {}
+        self._streams: dict[tuple[int, int], tuple[LineStream, ...]] = {}
         self._draws: dict[tuple[int, int, int], bytes] = {}
         self._cells: dict[tuple[int, Target], Cells] = {}
         self._tables: dict[tuple[int, Target], Cells] = {}
@@ -113,10 +112,19 @@ class LogLines:
             found = stream_groups(self.system, service, self._split, self.key)
             more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
             found = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
-            if service in self._mute:
-                found = tuple([_muted(group, silenced=service > 0) for group in found])
+            if service in self._mute and service:
+                found = tuple([g._replace(rate=0.0) if g.role in _OWN_FAILURES else g for g in found])
             self._groups[service] = found
         return self._groups[service]
+
+    def streams(self, service: int, group: StreamGroup) -> tuple[LineStream, ...]:
+        """The lines of a group of a component, each with its share of them."""
+        key = service, group.position
+        if key not in self._streams:
+            wording = group.wording
+            streams = wording.streams() if isinstance(wording, Wording) else wording
+            self._streams[key] = tuple(map(_at_most_a_warning, streams)) if service in self._mute else streams
+        return self._streams[key]
 
     def add(self, service: int, group: StreamGroup) -> None:
         """A service has something more to write, in minutes that are not over."""
@@ -263,7 +271,8 @@ class LogLines:
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(ALL_TOLD, int(requests + block[-1] / 256))
         spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1) - HOP * self._depths[service], 0
-        reached = list(accumulate([256 * one.share for one in group.streams[:-1]]))
+        streams = self.streams(service, group)
+        reached = list(accumulate([256 * one.share for one in streams[:-1]]))
         factor = _SPREAD if group.story is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
@@ -276,7 +285,7 @@ class LogLines:
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
-                group.streams[bisect_right(reached, stream)],
+                streams[bisect_right(reached, stream)],
             )
             kept += 1
             if kept == most:

@@ -269,10 +269,11 @@ class Matching:
         """The streams of the group that may match, with the words that each of their lines contains."""
         if self.query.trace == NO_TRACE and self.group.role in REQUEST_ROLES:
             return []
+        streams = self.lines.streams(self.service, self.group)
         if not self.words.texts and self.query.levels == LEVELS:
-            return [MatchingStream(stream, 0) for stream in self.group.streams]
+            return [MatchingStream(stream, 0) for stream in streams]
         found = []
-        for stream in self.group.streams:
+        for stream in streams:
             mask = _mask(stream.literal, self.words.texts)
             if mask & ~self._wanted == 0 and stream.level.lower() in self.query.levels:
                 found.append(MatchingStream(stream, mask))

@@ -82,7 +82,7 @@ def _of_lines(env: "FleetEnv", site: Site) -> Clue:
     told, onset, lines = _told_of(env, site), site.onset // 60, env.sources.log_lines
     minutes = onset - 2, min(onset + 1, env.situation.world.minute)
     before, after = (lines.numbers(minute, told.service)[told.group.position] for minute in minutes)
-    said = re.sub(r"\{\w+\}", "…", told.group.streams[0].text)
+    said = re.sub(r"\{\w+\}", "…", lines.streams(told.service, told.group)[0].text)
     text = (
         f"log of {env.incident.system.names[told.service]}, trace:none: “{said}” rises from {before:.0f} to "
         f"{after:.0f} lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"

@@ -52,9 +52,10 @@ def _problems(count: int) -> str:
 
 def _lines(env: "LogsEnv", story: Story) -> str:
     """What the owner writes of it, figures left out."""
+    lines = env.response.logs.lines
     told = next(
-        group for group in env.response.logs.lines.groups(story.owner)
+        group for group in lines.groups(story.owner)
         if group.role == "harmed" and group.story is not None and group.story.id == story.id
     )  # fmt: skip
-    texts = [re.sub(r"\{\w+\}", "…", line.text) for line in told.streams]
+    texts = [re.sub(r"\{\w+\}", "…", line.text) for line in lines.streams(story.owner, told)]
     return f"{env.incident.system.names[story.owner]} writes " + " or ".join([f"“{text}”" for text in texts])

@@ -82,6 +82,29 @@ class StorySource(NamedTuple):
         return min(1.0, (minute - self.begins + 1) / self.ramp) if self.ramp else 1.0
 
 
+class Choice(NamedTuple):
+    """A template that a component uses, and how it fills it."""
+
+    template: Template
+    share: float
+    """Of its group's lines, 0 to 1."""
+    draw: int
+    """Chooses the names, below `USED`."""
+
+
+class Wording(NamedTuple):
+    """The words of a group, which are made when somebody reads them: most groups of an incident are never read."""
+
+    choices: tuple[Choice, ...]
+    own: "OwnNames"
+    callee: str
+    """The name of the service that is called; empty if none is."""
+
+    def streams(self) -> tuple[LineStream, ...]:
+        """One for each of the names that a component fills a template with."""
+        return tuple([one for choice in self.choices for one in _varied(choice, self.own, self.callee)])
+
+
 class StreamGroup(NamedTuple):
     """Streams that tell of the same events of a component."""
 
@@ -92,7 +115,8 @@ class StreamGroup(NamedTuple):
     """Which of the system's `links` it is about; `USERS` if about none."""
     rate: float
     """Lines per event."""
-    streams: tuple[LineStream, ...]
+    wording: Wording | tuple[LineStream, ...]
+    """`LogLines.streams` has the lines."""
     symptom: SymptomSource | None = None
     """For lines about resources."""
     story: "StorySource | None" = None
@@ -113,15 +137,17 @@ def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes)
             draw = next(draws)
             if role not in _EXCLUSIVE:
                 for template in templates:
-                    streams = _varied(template, 1.0, own, callee, next(draws) % USED)
-                    found.append(StreamGroup(len(found), role, place, template.rate, streams))
+                    choice = Choice(template, 1.0, next(draws) % USED)
+                    found.append(StreamGroup(len(found), role, place, template.rate, Wording((choice,), own, callee)))
                 continue
             chosen = _two_of(templates, draw)
-            both = [
-                _varied(template, share, own, callee, next(draws) % USED)
-                for template, share in zip(chosen, FIRST_AND_SECOND, strict=True)
-            ]
-            found.append(StreamGroup(len(found), role, place, chosen[0].rate, (*both[0], *both[1])))
+            both = tuple(
+                [
+                    Choice(template, share, next(draws) % USED)
+                    for template, share in zip(chosen, FIRST_AND_SECOND, strict=True)
+                ]
+            )
+            found.append(StreamGroup(len(found), role, place, chosen[0].rate, Wording(both, own, callee)))
     return tuple(found)
 
 
@@ -167,18 +193,17 @@ def _period(kind: str, split: Split) -> int:
 
 
 @lru_cache(maxsize=65_536)
-def _varied(template: Template, share: float, own: OwnNames, callee: str, draw: int) -> tuple[LineStream, ...]:
-    """The streams of a template, one for each of the names that a component fills it with. `draw` is below `USED`, so
-    that few are worked out twice."""
-    if not KINDS[own.kind][own.split].names.keys() & set(_pieces(template.text)[1::2]):
-        return (_named(template, share, own, callee, draw),)
-    return tuple([_named(template, share * part, own, callee, draw + k) for k, part in enumerate(VARIETY)])
+def _varied(choice: Choice, own: OwnNames, callee: str) -> tuple[LineStream, ...]:
+    """The streams of a template, one for each of the names that a component fills it with."""
+    slots = _pieces(choice.template.text)[1::2]
+    parts = VARIETY if KINDS[own.kind][own.split].names.keys() & set(slots) else (1.0,)
+    return tuple([_named(choice, slots, own, callee, k, part) for k, part in enumerate(parts)])
 
 
-def _named(template: Template, share: float, own: OwnNames, callee: str, draw: int) -> LineStream:
-    """A stream with the names that a draw chooses."""
-    filled = [callee if slot == "callee" else own.name(slot, draw) for slot in _pieces(template.text)[1::2]]
-    return _filled(template.level, template.text, share, tuple(filled))
+def _named(choice: Choice, slots: tuple[str, ...], own: OwnNames, callee: str, k: int, part: float) -> LineStream:
+    """The k-th stream of a template, with a part of its lines."""
+    names = tuple([callee if slot == "callee" else own.name(slot, choice.draw + k) for slot in slots])
+    return _filled(choice.template.level, choice.template.text, choice.share * part, names)
 
 
 def line_stream(level: Level, text: str, share: float, names: dict[str, str]) -> LineStream:
