@@ -6,7 +6,7 @@ python recipes/symptom_rules.py [seeds of each scenario and tier] [split]
 """
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ def kinds(env: FleetEnv) -> Iterator[Kind]:
         for group in lines.groups(service):
             if group.symptom is None:
                 continue
-            read = read_symptom(lines.streams(service, group)[0].text.format(**FIGURES))
+            read = read_symptom(lines.streams(service, group)[0].text.format_map(FIGURES))
             if read is None or (read.mechanism in AT_CALLERS) != (read.callee == system.names[place]):
                 continue
             if read.mechanism not in AT_CALLERS and service != place:
@@ -45,7 +45,8 @@ def kinds(env: FleetEnv) -> Iterator[Kind]:
             yield Kind(read.mechanism, read.tells, before, after)
 
 
-FIGURES = {"ms": 1, "kb": 1, "n": 1, "pct": 1, "seq": 1}
+FIGURES = defaultdict[str, int](lambda: 1)
+"""Any figure of a line."""
 
 
 def most(found: list[Kind]) -> str | None:
