@@ -20,8 +20,10 @@ from warroom.sim.service_state import ServiceState
 
 FALSE_FROM = 0.25
 """A statement is false if it differs from the series by more than this share. True ones are within a tenth."""
-CAUSED = 0.7
-"""Least part of what is seen that a change makes alone if it caused it."""
+CAUSED = 0.5
+"""Least part of what is seen that a change makes alone if it caused it. Of 1,200 incidents a cause made at least .83 of
+the harm and any other change at most .12; but what is shown counts the failures of any day too, and by chance, so that
+a cause was .675 of it."""
 SEVERITY: tuple[VerdictLabel, ...] = ("clean", "careless", "faulty", "rogue")
 
 
