@@ -29,12 +29,13 @@ def train(model: Any, seats: Sequence[str], out: str, steps: int, tokenizer: Any
         "logging_steps": 1,
         "report_to": "none",
     }
+    environments: dict[str, Any] = {seat: seat_environment(seat, teammates="expert") for seat in seats}
     trainer = GRPOTrainer(
         model=model,
         args=GRPOConfig(output_dir=out, max_steps=steps, **usual | config),
         train_dataset=rows(warroom.tasks("fleet", split="train", seeds=20), seats),
         processing_class=tokenizer,
-        environment_factory={seat: seat_environment(seat, teammates="expert") for seat in seats},
+        environment_factory=environments,
     )
     trainer.train()
     trainer.save_model(f"{out}/model")

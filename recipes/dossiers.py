@@ -47,7 +47,8 @@ def page(sources: Sources, dossier: Dossier, caused: bool) -> str:
 
 def main(folder: Path, count: int, first: int) -> None:
     """Write both files."""
-    texts, truth, causes = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], {}, list(shipped_causes().values())
+    texts, truth = [TASK, GUILT, json.dumps(GROUNDS, indent=1)], dict[int, list[str]]()
+    causes = list(shipped_causes().values())
     for tier in TIER_NAMES:
         for k in range(count):
             cause, seed = causes[(7 * k + first) % len(causes)], seed_of("test", first + k)

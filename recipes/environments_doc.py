@@ -1,7 +1,7 @@
 """Write docs/environments.md from the code, so that it cannot say what the code does not do."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from warroom.core.env import Env
@@ -11,11 +11,12 @@ from warroom.core.splits import HELD_OUT
 from warroom.envs import environments, find, make, suite
 from warroom.envs.fleet import rubric
 from warroom.envs.fleet.brief import GROUNDS, GUILT
-from warroom.envs.fleet.env import MAX_REPAIRS
+from warroom.envs.fleet.oracle import MAX_REPAIRS
 from warroom.envs.fleet.remedies import REMEDIES
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.envs.logs import rubric as triage_rubric
 from warroom.envs.logs.policies.naive import STRATEGIES
+from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import RULE, WINDOW
 from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.env import TicketsEnv
@@ -43,7 +44,7 @@ Rows = list[list[object]]
 
 
 def table(head: list[str], rows: Rows) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+    lines: list[Sequence[object]] = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
 
 
@@ -203,6 +204,7 @@ def logs_rows() -> Rows:
     rows: Rows = []
     for id in suite("logs", "full"):
         scenario = find(id)[1]
+        assert isinstance(scenario, OutageScenario)
         causes = dict.fromkeys([*scenario.causes, *scenario.second])
         named = ", ".join(causes) or "nothing is wrong"
         rows.append([f"`{id}`", scenario.story, named, 2 if scenario.second else min(1, len(causes)), suites_of(id)])

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -64,7 +64,7 @@ class Series:
         self.command, self.folder = [*command, "--out", str(folder)], folder
         self.mark = f"{folder}-{os.getpid()}"
 
-    def start(self, **more: object) -> "subprocess.Popen[str]":
+    def start(self, **more: Any) -> "subprocess.Popen[str]":
         """The command, which resumes once there is anything to resume."""
         resume = ["--resume"] if (self.folder / "run.json").is_file() else []
         more.setdefault("args", [*self.command, *resume])
@@ -199,11 +199,10 @@ def play_series(
     last = ended(series.start())
     orphans += len(series.orphans())
     lines = (folder / "episodes.jsonl").read_bytes().splitlines()
-    return Outcome(
-        kind, (*codes, last),
-        *((folder / name).read_bytes() == (whole / name).read_bytes() for name in ("summary.json", "episodes.jsonl")),
-        duplicates=len(lines) - len(set(lines)), orphans=orphans,
-    )  # fmt: skip
+    same_summary, same_episodes = (
+        (folder / name).read_bytes() == (whole / name).read_bytes() for name in ("summary.json", "episodes.jsonl")
+    )
+    return Outcome(kind, (*codes, last), same_summary, same_episodes, len(lines) - len(set(lines)), orphans)
 
 
 def is_right(outcome: Outcome) -> bool:

@@ -78,8 +78,9 @@ def main() -> None:
         salt.write_text(secrets.token_hex(32))
         print("| environment | server | n | knowing | blind | at 0.99 or above |\n|---|---|--:|--:|--:|--:|")
         for env in asked.envs:
-            for name, more in (("open", {}), ("salted", {"tasks_only": "test", "salt_file": str(salt)})):
-                with _served(ServeOptions(env, **more)) as url:
+            salted = ServeOptions(env, tasks_only="test", salt_file=str(salt))
+            for name, options in (("open", ServeOptions(env)), ("salted", salted)):
+                with _served(options) as url:
                     scores = attack(url, env, asked.tasks)
                 top = sum(score >= 0.99 for score in scores.knowing)
                 shown = " | ".join(f"{mean(s):.3f} ± {1.96 * stdev(s) / len(s) ** 0.5:.3f}" for s in scores)

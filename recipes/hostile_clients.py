@@ -333,6 +333,7 @@ def mcp_stdio(tally: ObservedLaws, rng: random.Random, calls: int, words: Sequen
     command = [sys.executable, "-m", "warroom", "mcp", *words]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin and process.stdout and process.stderr
+    into = process.stdin
     lines: queue.Queue[bytes] = queue.Queue()
     log: list[bytes] = []
     readers = [
@@ -343,8 +344,8 @@ def mcp_stdio(tally: ObservedLaws, rng: random.Random, calls: int, words: Sequen
         reader.start()
 
     def answered(line: bytes) -> dict[str, Any] | None:
-        process.stdin.write(line + b"\n")
-        process.stdin.flush()
+        into.write(line + b"\n")
+        into.flush()
         until = time.monotonic() + PATIENCE
         while (left := until - time.monotonic()) > 0:
             with suppress(queue.Empty):

@@ -101,7 +101,8 @@ def name_of(process: psutil.Process) -> str:
 
 def cpu_of(process: psutil.Process) -> float:
     try:
-        return sum(process.cpu_times()[:2])
+        times = process.cpu_times()
+        return float(times.user + times.system)
     except psutil.Error:
         return 0.0
 
@@ -180,7 +181,7 @@ class Sleeper:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
-    def begin(self) -> str:
+    def begin(self, number: int) -> str:
         return machine_id()
 
     def play(self, chunk: Chunk[int]) -> ChunkResult[str]:

@@ -7,6 +7,7 @@ confidence of 1; `threshold` hands over below a score that was fitted on the oth
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from escalation_threshold import DecidedPolicy, answer_always, by_ticket, cross_fit, top_hits
@@ -18,7 +19,7 @@ from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.imported import playable_knowledge_base
 from warroom.evals.calibration import calibration
 from warroom.evals.statistics import Estimate, mean, paired, share
-from warroom.policies import policy_set
+from warroom.policies import PolicySet, policy_set
 
 Maker = Callable[[TicketsEnv], Policy]
 
@@ -29,10 +30,14 @@ def makers(folder: str) -> dict[str, Maker]:
     certain, fitted = by_ticket(answer_always(found)), by_ticket(cross_fit(found))
     shipped = {name: policy_set("tickets", name) for name in ("always_escalate", "heuristic", "sure", "oracle")}
     return {
-        **{name: lambda env, one=one: one.seat(env, env.seat) for name, one in shipped.items()},
+        **{name: partial(_seated, one) for name, one in shipped.items()},
         "certain": lambda env: DecidedPolicy(certain[env.case.id]),
         "threshold": lambda env: DecidedPolicy(fitted[env.case.id]),
     }
+
+
+def _seated(policies: PolicySet, env: TicketsEnv) -> Policy:
+    return policies.seat(env, env.seat)
 
 
 def outcomes(folder: str, maker: Maker) -> list[dict[str, Any]]:
@@ -55,7 +60,7 @@ def span(found: Estimate | None) -> str:
 def row(name: str, found: list[dict[str, Any]]) -> str:
     said = [(float(o["confidence"]), bool(o["solved"])) for o in found]
     skill = calibration([c for c, _ in said], [v for _, v in said], range(len(said)))["brier_skill"]
-    cells = [mean([o["score"] for o in found], range(len(found))), _share(found, "solved")]
+    cells: list[Estimate | None] = [mean([o["score"] for o in found], range(len(found))), _share(found, "solved")]
     cells += [_share(found, "escalated_answerable"), _share(found, "escalated_unanswerable"), skill]
     return f"| {name} | {' | '.join(map(span, cells))} |"
 

@@ -45,11 +45,12 @@ class Server:
 
     def cpu(self) -> float:
         """Seconds of a core spent so far."""
-        return sum(sum(worker.cpu_times()[:2]) for worker in self.workers())
+        times = [worker.cpu_times() for worker in self.workers()]
+        return sum([float(one.user + one.system) for one in times])
 
     def memory(self) -> float:
         """MB resident."""
-        return sum(worker.memory_info().rss for worker in self.workers()) / 1e6
+        return float(sum(worker.memory_info().rss for worker in self.workers())) / 1e6
 
     def standing(self) -> dict[str, int]:
         """Threads and open files."""

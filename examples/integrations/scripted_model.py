@@ -94,7 +94,7 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             message, streams = model.message(request), bool(request.get("stream"))
-            choice = {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
+            choice: dict[str, Any] = {"index": 0, "finish_reason": "tool_calls" if "tool_calls" in message else "stop"}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             answer = {"id": "scripted", "created": 0, "model": request["model"], "usage": usage}
             if streams:

@@ -25,7 +25,8 @@ def main() -> None:
         messages, done, reward = [{"role": "user", "content": text}], False, 0.0
         while not done:
             action = model.text(messages)
-            text, reward, done, _, _ = env.step(action)
+            text, paid, done, _, _ = env.step(action)
+            reward = float(paid)
             messages += [{"role": "assistant", "content": action}, {"role": "user", "content": text}]
         scores[spec] = reward
     check(model, scores)

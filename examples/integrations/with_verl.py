@@ -46,7 +46,7 @@ class ScriptServer:
 
     async def generate(self, request_id: str, prompt_ids: list[int], **options: Any) -> TokenOutput:
         """The tokens, and log-probabilities of 0."""
-        *turns, _ = self.tokenizer.decode(prompt_ids).split(BEGIN)[1:]
+        *turns, _ = str(self.tokenizer.decode(prompt_ids)).split(BEGIN)[1:]
         messages = [dict(zip(("role", "content"), turn.split("\n", 1), strict=True)) for turn in turns]
         tokens = self.tokenizer.encode(self.model.text(messages) + END)
         return TokenOutput(token_ids=tokens, log_probs=[0.0] * len(tokens))
