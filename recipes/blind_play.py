@@ -3,13 +3,15 @@
     python recipes/blind_play.py deal FOLDER ENV TIER COUNT [first index of the test split]
     python recipes/blind_play.py look FOLDER/N.json [SEAT]
     python recipes/blind_play.py call FOLDER/N.json [SEAT] 'TOOL' '{"argument": "value"}'
+    python recipes/blind_play.py tools FOLDER/N.json SEAT
     python recipes/blind_play.py waiting FOLDER SEAT
     python recipes/blind_play.py score FOLDER
 
 `deal` draws scenarios in turn and names none. A player looks, calls, and sees what its seat sees: with SEAT nothing but
 that seat, and `look` waits up to four minutes for its turn; without one whichever seat acts. A game is the list of its
-calls, played again each time. `waiting` names the first of `AT_ONCE` unfinished games in which a seat has the turn, so
-that four players keep each other busy. `score` prints how every game ended, beside policies that play the same.
+calls, played again each time. `tools` shows once more what a seat was told at first. `waiting` names the first of
+`AT_ONCE` unfinished games in which a seat has the turn, so that four players keep each other busy. `score` prints how
+every game ended, beside policies that play the same.
 """
 
 import json
@@ -71,6 +73,13 @@ def look(file: Path, seat: str | None) -> None:
         file.write_text(json.dumps(game))
         print("Your tools:", *map(json.dumps, chat.tools), sep="\n")
     print(f"[you are {chat.seat}]\n{chat.text}")
+
+
+def tools(file: Path, seat: str) -> None:
+    """Print what a seat is told before its first turn, and its tools."""
+    chat = Chat(json.loads(file.read_text())["spec"])
+    print(chat.session.env.brief(seat).render(), "\nYour tools:")
+    print(*map(json.dumps, chat.session.env.brief(seat).tools), sep="\n")
 
 
 def call(file: Path, seat: str | None, name: str, arguments: str) -> None:
@@ -143,6 +152,8 @@ def main(words: Sequence[str]) -> None:
             call(Path(file), None, name, arguments)
         case ["call", file, seat, name, arguments]:
             call(Path(file), seat, name, arguments)
+        case ["tools", file, seat]:
+            tools(Path(file), seat)
         case ["waiting", folder, seat]:
             waiting(Path(folder), seat)
         case ["score", folder]:
