@@ -9,6 +9,7 @@
     gym list resources-servers
 """
 
+from typing import Any
 from unittest.mock import MagicMock
 
 from fastapi.testclient import TestClient
@@ -35,7 +36,7 @@ def main() -> None:
     server = IncidentServer(config=config, server_client=MagicMock(spec=ServerClient))
     model, scores = ScriptedModel(SPECS, "expert", [SEAT]), {}
     for spec in SPECS:
-        data = row(spec, SEAT)
+        data: dict[str, Any] = row(spec, SEAT)
         client = TestClient(server.setup_webserver())
         client.post("/seed_session", json=data).raise_for_status()
         messages = list(data["responses_create_params"]["input"])

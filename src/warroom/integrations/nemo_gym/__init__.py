@@ -76,7 +76,7 @@ class IncidentServer(SimpleResourcesServer):
         return Verified(**body.model_dump(), reward=reward, left_early=result.left_early, **played)
 
 
-def row(spec: str, seat: str, teammates: str = "expert") -> dict[str, Any]:
+def row(spec: str, seat: str, teammates: str = "expert") -> dict[str, object]:
     """A row of the data: the incident, its opening and the seat's tools."""
     chat = warroom.Chat(spec, seats=[seat], teammates=teammates)
     tools = [{"type": "function", "strict": False, **tool["function"]} for tool in chat.tools]
