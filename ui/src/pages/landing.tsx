@@ -11,7 +11,6 @@ import { count, plain, sentence, signed } from "../model/text";
 import { bindKeys } from "../state/keys";
 import { isFile, loadRun, loadSearch, loadStory } from "../state/source";
 import { Refused } from "../state/server";
-import { NewGamePage } from "./new_game";
 import { address, setQuery, toggleTruth, truthShown, useTitle } from "../state/store";
 
 const TILES = 6;
@@ -21,7 +20,9 @@ const WORTH = 6;
 const EXCERPTS = 12;
 const TYPING = 250;
 
-export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <NewGamePage />)}</Loaded>;
+export const Landing = (): JSX.Element => <Loaded load={loadOrNone}>{(run) => (run ? <Run run={run} /> : <ToNewGame />)}</Loaded>;
+
+const ToNewGame = (): null => (useEffect(() => location.replace("#/new"), []), null);
 
 const loadOrNone = (): Promise<RunIndex | null> => loadRun().catch((error: unknown) => {
   if (error instanceof Refused && error.status === 404) return null;
