@@ -197,7 +197,8 @@ def test_the_token_leaves_the_address_for_a_cookie_that_no_script_and_no_other_s
         assert "HttpOnly" in cookie and "SameSite=strict" in cookie
         assert answer.headers["Referrer-Policy"] == "no-referrer"
         assert browser.get(f"{url}/docs").status_code == 200
-        assert browser.get(f"{url}/docs?token=wrong").status_code == 401
+        refused = browser.get(f"{url}/docs?token=wrong", headers={"Accept": "text/html"})
+        assert (refused.status_code, "Open the address" in refused.text) == (401, True)
         assert browser.get(f"{url}/docs", headers={"Origin": "http://evil.com"}).status_code == 403
 
 

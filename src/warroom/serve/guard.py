@@ -10,7 +10,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from warroom.core.messages import encodable
@@ -40,6 +40,9 @@ class SessionOwner(NamedTuple):
     """Whether they end when its socket does."""
 
 
+ASKS_FOR_TOKEN = (
+    "This page needs its token. Open the address that the server printed when it started; it contains `?token=`."
+)
 NOBODY = SessionOwner("", has_socket=True)
 OWNER: ContextVar[SessionOwner] = ContextVar("owner", default=NOBODY)
 """Who sent the request that is being answered."""
@@ -61,7 +64,7 @@ class AccessGuard:
         in_address = self.access.token is not None and scope.get("method", "GET") == "GET" and "token" in query
         found = self._refusal(scope, headers, query["token"] if in_address else headers.token())
         if found is not None:
-            await _refuse(found, scope, receive, send)
+            await _refuse(found, scope, receive, send, for_person="text/html" in headers.values.get("accept", ""))
         elif in_address and scope["type"] == "http":
             await _signed_in(scope, query)(scope, receive, send)
         else:
@@ -122,9 +125,12 @@ def _signed_in(scope: Scope, query: dict[str, str]) -> Response:
     return response
 
 
-async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(found: Refusal, scope: Scope, receive: Receive, send: Send, *, for_person: bool = False) -> None:
+    """Say why a request goes no further: to a browser that asks for a page in a sentence, to programs as JSON."""
     REFUSED.labels(found.status).inc()
-    response = JSONResponse({"detail": found.reason}, found.status)
+    response: Response = JSONResponse({"detail": found.reason}, found.status)
+    if for_person and found.status == 401:
+        response = PlainTextResponse(ASKS_FOR_TOKEN, found.status)
     if found.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     if scope["type"] == "websocket":
