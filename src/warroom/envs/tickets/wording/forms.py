@@ -20,7 +20,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "install": ("install", "deploy", "install"),
     "move": ("move", "move", "move", "transfer", "relocate"),
     "pause": ("pause", "suspend", "halt"),
-    "reconnect": ("reconnect", "reattach", "reconnect", "plug in again"),
+    "reconnect": ("reconnect", "reconnect", "reconnect", "plug in again", "reattach"),
     "remove": ("remove", "delete", "remove", "get rid of", "uninstall", "take out"),
     "renew": ("renew", "renew", "renew", "refresh", "reissue"),
     "replace": ("replace", "replace", "replace", "exchange", "swap out", "swap"),
