@@ -12,10 +12,12 @@ from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
+from warroom.sim.counts import USERS
 from warroom.sim.host_numbers import host_numbers
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 from warroom.sim.outages import REMEDIES
+from warroom.sim.streams.template import CALL_ROLES
 
 INCIDENTS = 24
 """Every scenario at every tier."""
@@ -67,20 +69,21 @@ def serial_of(template: str, message: str) -> list[int]:
     return [int(found[1])]
 
 
-def test_numbers_of_requests_never_go_back_on_a_host() -> None:
+def test_numbers_of_requests_and_of_the_calls_of_each_service_never_go_back_on_a_host() -> None:
     seen = 0
     for number in range(3):
         env = drawn("single_crash", "hard", number)
         lines, minute = env.response.logs.lines, env.response.world.minute
         for service in range(env.response.logs.counts.system.size):
-            of_hosts: dict[str, list[tuple[float, int]]] = {}
+            of_hosts: dict[tuple[str, int], list[tuple[float, int]]] = {}
             for back in (9, 4, 1):
                 for group in lines.groups(service):
+                    called = group.place if group.role in CALL_ROLES else USERS
                     for source in lines.sources(minute - back, service, group):
                         for one in lines.kept(source):
                             line = lines.write(one)
                             found = serial_of(one.stream.text, line.message)
-                            of_hosts.setdefault(line.host, []).extend([(line.second, number) for number in found])
+                            of_hosts.setdefault((line.host, called), []).extend([(line.second, number) for number in found])
             for numbered in of_hosts.values():
                 numbers = [number for _, number in sorted(numbered)]
                 assert numbers == sorted(numbers)

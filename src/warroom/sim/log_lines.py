@@ -104,7 +104,7 @@ class LogLines:
         self._numbers: dict[tuple[int, int], list[float]] = {}
         self._spanned: dict[int, list[float]] = {}
         self._settings: dict[tuple[int, int], bytes] = {}
-        self._numbering: dict[tuple[int, int], HostNumbers] = {}
+        self._numbering: dict[tuple[int, int, int], HostNumbers] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
@@ -342,10 +342,11 @@ class LogLines:
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
 
     def _numbered(self, line: KeptLine) -> dict[str, int]:
-        """Figures of a host that never go back."""
-        known = service, host = line.source.service, line.host
+        """Figures of a host that never go back: calls of each service it calls have numbers of their own."""
+        service, group, host = line.source.service, line.source.group, line.host
+        known = service, host, group.place if group.role in CALL_ROLES else USERS
         if known not in self._numbering:
-            draw = hash_bytes(6, service, "numbered", self.key.hex(), host)
+            draw = hash_bytes(6, service, "numbered", self.key.hex(), *known[1:])
             requests = self.system.load[service] / len(self.mixes[service].hosts)
             self._numbering[known] = host_numbers(draw, requests)
         return self._numbering[known].after(line.second - 60 * self.world.first)

@@ -27,7 +27,7 @@ from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller
 from warroom.view.telling import SEATS, AnyTeller, Teller, evidence, kind_of, title_of
-from warroom.view.verdict import evidence_in_words, verdict
+from warroom.view.verdict import evidence_in_words, turning_points, verdict
 
 _READING = re.compile(r"\[([SODM]-\d+)\]")
 NO_REPLAY = "This episode was not played again: there are no values, no series and no facts."
@@ -263,7 +263,9 @@ def _truth(replay: StoryReplay) -> PageTruth:
         bare_truth(played, told), noop=noop, oracle=most, marks=marks,
         parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
         facts=facts, learned=learned, evidence=proof, checks=teller.checks(), line=_line(played), notes=(),
-        debrief=(*env.counterfactual(), *evidence_in_words(proof, len(facts))),
+        debrief=(
+            *env.counterfactual(), *turning_points(replay.turns, marks), *evidence_in_words(proof, len(facts))
+        ),
     )  # fmt: skip
 
 

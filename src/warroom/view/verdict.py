@@ -6,6 +6,7 @@ from typing import NamedTuple
 from warroom.core.types import ToolCall
 from warroom.episode import Episode
 from warroom.view.contract_truth import PageEvidence, PageLearned, PageMark, PageVerdict, Tone
+from warroom.view.grading import PlayedTurn
 from warroom.view.telling import SEATS, AnyTeller
 
 GOOD, BAD = 0.8, 0.3
@@ -36,7 +37,9 @@ def verdict(
         named = dict.fromkeys([*([merit.turn] if merit else []), *turns])
         return PageVerdict(safe, _sentences(told, teller.cause()), tone, tuple(named) or (count,))
     where = " at" if head in (LOST, SHORT) else ". Most was lost at"
-    told = f"{head}{where} turn {turns[0]}{_joined([_clause(moments[0], proof), _also(moments, proof)])}."
+    told = (
+        f"{head}{where} turn {turns[0]}{_joined([_clause(played, moments[0], proof), _also(played, moments, proof)])}."
+    )
     return PageVerdict(safe, _sentences(told, teller.cause()), tone, turns)
 
 
@@ -61,21 +64,23 @@ def _moments(marks: Sequence[PageMark]) -> list[PageMark]:
     return sorted(named, key=lambda mark: -mark.loss)[:MOST_TURNS]
 
 
-def _clause(mark: PageMark, proof: PageEvidence | None) -> str:
+def _clause(played: Episode, mark: PageMark, proof: PageEvidence | None) -> str:
     if mark.grade == "late":
+        who = next((_the(step.seat) for step in played.steps if step.turn + 1 == mark.turn), "the seat")
+        missed = f"{who} missed {mark.best}" if mark.best else f"{who} missed its last chance"
         complete = proof and proof.complete
         if complete and complete.turn <= mark.turn:
-            return "the proof had been read, but not by the seat that had to act"
-        return "nobody had read the whole proof in time"
+            return f"{missed}, which others had the proof for"
+        return f"{missed}, since nobody had read the whole proof{' by then' if complete else ''}"
     why = str(mark.why).rstrip(".")
     return why.replace("The ", "the ", 1) if why.startswith("The ") else why
 
 
-def _also(moments: Sequence[PageMark], proof: PageEvidence | None) -> str:
+def _also(played: Episode, moments: Sequence[PageMark], proof: PageEvidence | None) -> str:
     """The costliest moment of the other kind, a wrong act or that time ran out, if it cost much as well."""
     first, *others = moments
     found = [m for m in others if (m.grade == "late") != (first.grade == "late") and m.loss >= NOTABLE * first.loss]
-    return f"at turn {found[0].turn} {_clause(found[0], proof)}" if found else ""
+    return f"at turn {found[0].turn} {_clause(played, found[0], proof)}" if found else ""
 
 
 class Merit(NamedTuple):
@@ -91,8 +96,7 @@ def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> Mer
     for step in reversed(played.steps):
         did = teller.merit(ToolCall(step.tool, step.arguments))
         if did and not step.refused and step.turn + 1 not in wrong:
-            who = SEATS.get(step.seat, step.seat)
-            return Merit(step.turn + 1, f"{who.replace('The ', 'the ', 1)} {did} in turn {step.turn + 1}")
+            return Merit(step.turn + 1, f"{_the(step.seat)} {did} in turn {step.turn + 1}")
     return None
 
 
@@ -121,4 +125,18 @@ def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
 
 
 def _who(learned: PageLearned) -> str:
-    return f"{SEATS.get(learned.seat, learned.seat).replace('The ', 'the ', 1)} (turn {learned.turn})"
+    return f"{_the(learned.seat)} (turn {learned.turn})"
+
+
+def _the(seat: str) -> str:
+    return SEATS.get(seat, seat).replace("The ", "the ", 1)
+
+
+def turning_points(turns: Sequence[PlayedTurn], marks: Sequence[PageMark]) -> list[str]:
+    """The costliest turns, and what would have been best there, for the debriefing."""
+    acts = {turn.turn: turn.act for turn in turns}
+    return [
+        f"At turn {mark.turn}, {acts[mark.turn]} cost {mark.loss:g} points"
+        + (f"; the best call was {mark.best}." if mark.best else ".")
+        for mark in sorted(_moments(marks), key=lambda mark: mark.turn)
+    ]

@@ -102,7 +102,7 @@ function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly G
   const latest = [...new Map(byGuilt.map((change) => [whose(change), change])).values()].sort((a, b) => b.landed - a.landed);
   return latest.map((change) => {
     const label = truth ? labelOf(episode, change) : null;
-    const what = `${words(change.family)} of ${change.service}, ${moment(episode.axis, change.landed)}`;
+    const what = `${change.id}, ${words(change.family)} of ${change.service}, ${moment(episode.axis, change.landed)}`;
     return {
       name: whose(change),
       service: change.service,

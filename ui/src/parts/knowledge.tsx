@@ -7,7 +7,7 @@ import { SeatName } from "./bits";
 import { FactText } from "./turn";
 
 const ROLES: Readonly<Record<string, string>> = {
-  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "speaks for somebody", answer: "the answer",
+  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "clears a suspect", answer: "the answer",
 };
 
 export function Knowledge({ story, turn, go }: { story: Story; turn: number; go: (turn: number) => void }): JSX.Element {
@@ -32,7 +32,7 @@ export function Knowledge({ story, turn, go }: { story: Story; turn: number; go:
           ))}
         </tbody>
       </table>
-      <p class="hint">Filled: read itself. Outlined: told by another. The number is the turn; pale is later than the cursor.</p>
+      <p class="hint">Filled: read itself. Outlined: told by another. The number is the turn; pale is later than the cursor. Proof: what shows the cause and the broken rule, and what clears the other suspects.</p>
     </>
   );
 }

@@ -130,9 +130,10 @@ def _worked(env: "FleetEnv", change: Change) -> str:
         f"on {hosts:.0%} of the hosts" if hosts < 1 else "",
     ]
     does = predict(change, states).share
+    formula = f"({family.formula.text})" if hosts < 1 and " - " in family.formula.text else family.formula.text
     return (
         f"{change.service}: {', '.join([number for number in numbers if number])}; so CHG-{change.id} harms {does:.0%} "
-        f"of its requests: {family.formula.text}"
+        f"of its requests: {'share of hosts x ' if hosts < 1 else ''}{formula}"
     )
 
 

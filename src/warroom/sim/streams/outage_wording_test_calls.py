@@ -44,9 +44,9 @@ TEST_CALLS: Troubles = {
     ("narrow_client", "gateway"): (
         "W cluster={peer} replies promptly, our {size} sockets busy",
         "E cluster={peer} circuit cap={size} met",
-        "W cluster={peer} fast as ever, queue towards it {ms} ms",
+        "W cluster={peer} rtt unchanged, local queue {ms} ms",
         "E cluster={peer} socket cap={size} older than this demand",
-        "W cluster={peer} pending={many} sockets={size}",
+        "W cluster={peer} pending={few} sockets={size}",
     ),
     ("stale_addresses", ""): (
         "W shard map {object} gives dep={peer} a retired address",

@@ -256,7 +256,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "E [ingress] re-sent traffic outweighs fresh traffic, try no. {n}",
                 "W [ingress] idempotency key {seq} repeated",
                 "E [ingress] callers hammer us with second and third tries, no backoff seen",
-                "W [ingress] avalanche of re-sent calls feeds on itself",
+                "W [ingress] re-sent calls outnumber first ones",
                 "E [ingress] amplification: every failed call comes back several times",
             ),
             _lines(
@@ -268,7 +268,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "disk_space": Wordings(
             _lines(
                 "E [io] ENOSPC at block {seq}",
-                "E [store] mount is at its last byte, writes barred",
+                "E [store] mount is full, writes barred",
                 "W [store] {n} MB to go, nothing eligible for cleanup",
                 "E [io] growing the file was denied, storage is filled up",
                 "W [store] temp area has overflowed its partition",

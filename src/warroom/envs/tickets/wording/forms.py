@@ -27,7 +27,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "reset": ("reset", "reset", "reset", "reinitialise", "zero", "reinitialize"),
     "restart": ("restart", "restart", "restart", "relaunch", "reboot", "power-cycle"),
     "restore": ("restore", "restore", "restore", "bring back", "recover"),
-    "resume": ("resume", "continue", "resume", "unpause"),
+    "resume": ("resume", "resume", "resume", "unpause", "continue"),
     "rotate": ("rotate", "rotate", "rotate", "cycle", "roll over"),
     "unlock": ("unlock", "unblock", "release"),
     "update": ("update", "update", "update", "upgrade", "bring up to date"),
