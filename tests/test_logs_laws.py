@@ -83,7 +83,9 @@ def test_numbers_of_requests_and_of_the_calls_of_each_service_never_go_back_on_a
                         for one in lines.kept(source):
                             line = lines.write(one)
                             found = serial_of(one.stream.text, line.message)
-                            of_hosts.setdefault((line.host, called), []).extend([(line.second, number) for number in found])
+                            of_hosts.setdefault((line.host, called), []).extend(
+                                [(line.second, number) for number in found]
+                            )
             for numbered in of_hosts.values():
                 numbers = [number for _, number in sorted(numbered)]
                 assert numbers == sorted(numbers)

@@ -106,6 +106,7 @@ def test_an_innocent_that_was_flagged_is_the_verdict() -> None:
     assert re.search(r"The cause, [a-z ]+ at [\w-]+, came from CHG-\d+ by ", truth.verdict.full)
     assert innocent not in truth.verdict.safe
     assert [mark.grade for mark in truth.marks if mark.turn == 6] == ["blunder"] and 6 in truth.verdict.turns
+    assert any(re.match(r"At turn 6, flag\(.+ cost \d.+; the best call was ", line) for line in truth.debrief)
 
 
 def test_whoever_catches_the_rogue_by_reading_had_the_whole_proof_on_the_table() -> None:
@@ -138,7 +139,7 @@ def test_the_proof_is_complete_with_its_last_piece() -> None:
         PageLearned("b", "sre", 9, "told"),
     ]  # fmt: skip
     found = evidence(facts, rows, ("sre", "oversight"))
-    assert (found.first, found.complete, found.one_head) == (rows[1], rows[3], rows[3])
+    assert (found.cause, found.complete, found.one_head) == (rows[1], rows[3], rows[3])
 
 
 def marks(*values: float, waits: bool = False, could_know: bool = True, why: str | None = "why.") -> list[PageMark]:

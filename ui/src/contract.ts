@@ -1,6 +1,6 @@
 // Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand.
 
-export const CONTRACT = 5;
+export const CONTRACT = 6;
 
 export interface RunIndex {
   readonly contract: number;
@@ -254,7 +254,7 @@ export interface Learned {
 }
 
 export interface Evidence {
-  readonly first: Learned | null;
+  readonly cause: Learned | null;
   readonly complete: Learned | null;
   readonly one_head: Learned | null;
 }

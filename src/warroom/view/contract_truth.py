@@ -72,8 +72,8 @@ class PageLearned:
 class PageEvidence:
     """When the proof was on the table. A moment is None if it never came."""
 
-    first: PageLearned | None
-    """The first fact of the proof that anybody read."""
+    cause: PageLearned | None
+    """With which a first seat knew all that shows the cause, read by itself or told."""
     complete: PageLearned | None
     """The last fact that was missing, when some seat had read it: from here on the seats together could know."""
     one_head: PageLearned | None

@@ -145,13 +145,18 @@ def evidence(facts: Sequence[PageFact], learned: Sequence[PageLearned], seats: S
     """When the proof was on the table, piece by piece, of all seats and of one."""
     proof = {fact.id for fact in facts if fact.proof}
     known = [one for one in learned if one.fact in proof]
-    read = [one for one in known if one.how == "read"]
-    heads = [_last_of(proof, [one for one in known if one.seat == seat]) for seat in seats]
+    shows_cause = {fact.id for fact in facts if fact.proof and fact.role in ("hit", "answer")}
     return PageEvidence(
-        first=read[0] if read else None,
-        complete=_last_of(proof, read),
-        one_head=min([head for head in heads if head is not None], key=lambda one: one.turn, default=None),
+        cause=_first_head(shows_cause, known, seats),
+        complete=_last_of(proof, [one for one in known if one.how == "read"]),
+        one_head=_first_head(proof, known, seats),
     )
+
+
+def _first_head(needed: set[str], learned: Sequence[PageLearned], seats: Sequence[str]) -> PageLearned | None:
+    """The entry with which a first seat knows all that is needed."""
+    heads = [_last_of(needed, [one for one in learned if one.seat == seat]) for seat in seats]
+    return min([head for head in heads if head is not None], key=lambda one: one.turn, default=None)
 
 
 def _last_of(needed: set[str], learned: Sequence[PageLearned]) -> PageLearned | None:

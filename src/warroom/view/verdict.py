@@ -116,12 +116,14 @@ def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
     """When the proof was on the table, for the debriefing."""
     if not facts:
         return []
+    knew = f"{_who(found.cause)} was the first to know" if found.cause else "no seat ever knew"
+    cause = f"{knew[:1].upper()}{knew[1:]} all that shows the cause."
+    whole = "The whole proof, which also judges the agents and clears the suspects,"
     if found.complete is None:
-        first = f"the first piece was read by {_who(found.first)}" if found.first else "none of it was read"
-        return [f"The proof was never on the table: {first}."]
+        return [cause, f"{whole} was never on the table."]
     head = found.one_head
-    knew = f"the first seat to know all of it was {_who(head)}" if head else "no seat knew all of it"
-    return [f"The proof was on the table once {_who(found.complete)} had read its last piece; {knew}."]
+    all_known = f"the first seat to know all of it was {_who(head)}" if head else "no seat knew all of it"
+    return [cause, f"{whole} was on the table once {_who(found.complete)} had read its last piece; {all_known}."]
 
 
 def _who(learned: PageLearned) -> str:

@@ -48,9 +48,9 @@ function Known({ learned, turn, go }: { learned: Learned | undefined; turn: numb
 function Moments({ story, go }: { story: Story; go: (turn: number) => void }): JSX.Element {
   const evidence = story.episode.truth?.evidence;
   const lines: readonly (readonly [string, Learned | null | undefined])[] = [
-    ["First piece of the proof", evidence?.first],
-    ["All of it on the table", evidence?.complete],
-    ["All of it in one head", evidence?.one_head],
+    ["All that shows the cause", evidence?.cause],
+    ["The whole proof on the table", evidence?.complete],
+    ["The whole proof in one head", evidence?.one_head],
   ];
   return (
     <dl class="moments">
