@@ -74,7 +74,7 @@ def test_an_async_episode_goes_on_where_its_socket_was_cut(server: str) -> None:
                 name, arguments = calls(number)
                 observation, number = await client.call(name, **arguments), number + 1
             assert client.reconnections == 1
-            assert (await client.task("dev", 0)).index == 0 and await client.num_tasks("dev") == 180
+            assert (await client.task("dev", 0)).index == 0 and await client.num_tasks("dev") == 480
             return observation
 
     with Client(server) as client:
