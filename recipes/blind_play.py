@@ -77,9 +77,8 @@ def look(file: Path, seat: str | None) -> None:
 
 def tools(file: Path, seat: str) -> None:
     """Print what a seat is told before its first turn, and its tools."""
-    chat = Chat(json.loads(file.read_text())["spec"])
-    print(chat.session.env.brief(seat).render(), "\nYour tools:")
-    print(*map(json.dumps, chat.session.env.brief(seat).tools), sep="\n")
+    brief = Chat(json.loads(file.read_text())["spec"]).session.env.brief(seat)
+    print(brief.render(), "Your tools:", *map(json.dumps, brief.tools), sep="\n")
 
 
 def call(file: Path, seat: str | None, name: str, arguments: str) -> None:

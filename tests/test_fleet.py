@@ -25,8 +25,9 @@ from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
+from warroom.sim.handbook import predict
 from warroom.sim.records import Change
-from warroom.sim.rules import Facts
+from warroom.sim.rules import CAUSED, Facts
 from warroom.sim.wording.forms import clock
 
 SCENARIOS = suite("fleet", "full")
@@ -337,3 +338,25 @@ def test_every_seat_is_told_what_the_others_can_read() -> None:
     for seat in SEATS:
         messages = next(line for line in env.brief(seat).render().splitlines() if line.startswith("Messages:"))
         assert not [name for name in readings if f" {name}" not in messages], seat
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_the_cause_makes_most_of_the_harm_that_is_shown_and_no_other_change_comes_near(tier: str) -> None:
+    causes = 0
+    for scenario in SCENARIOS:
+        for index in range(3):
+            env = fleet(scenario, tier, index)
+            facts, counts, last = env.situation.facts, env.sources.counts, env.situation.world.minute
+            for site in env.incident.casting.sites:
+                requests = counts.requests(last, env.incident.system.names.index(site.service))
+                shown = requests.failed / requests.received if site.harm == "errors" else site.share
+                for change in facts.changes:
+                    effect = predict(change, facts.states)
+                    if (effect.service, effect.harm) != (site.service, site.harm):
+                        continue
+                    if change.id == site.hit:
+                        causes += 1
+                        assert effect.share > CAUSED * shown, (env.spec, effect, shown)
+                    else:
+                        assert effect.share < 0.4 * CAUSED * site.share, (env.spec, effect, site)
+    assert causes > 20

@@ -23,12 +23,12 @@ from warroom.sim.families import AGENTS
 from warroom.sim.family import MECHANISMS
 from warroom.sim.records import GROUNDS
 from warroom.view.contract_json import json_bytes, to_json
-from warroom.view.contract_truth import PageFact, PageLearned, PageMark, PageTruth
+from warroom.view.contract_truth import PageEvidence, PageFact, PageLearned, PageMark, PageTruth
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
 from warroom.view.story_fleet import BREACHES, FAULTS
 from warroom.view.telling import DECLARATIONS, evidence, kind_of
-from warroom.view.verdict import head_of
+from warroom.view.verdict import evidence_in_words, head_of
 
 ENVIRONMENTS = ("fleet", "logs", "tickets")
 VALIDATOR = jsonschema_rs.validator_for(json_schema())
@@ -160,6 +160,32 @@ def test_grades_are_shares_of_what_lies_between_nothing_and_the_oracle() -> None
     assert (waited.grade, waited.why) == ("none", None)
     (late,) = marks(80.0, waits=True, could_know=False)
     assert (late.grade, late.why) == ("late", "late"), "nobody's fault, and yet it was lost there"
+
+
+def test_a_loss_for_want_of_time_names_the_call_that_was_missed() -> None:
+    lost = [
+        told(played("heuristic", f"fleet/{name}", "hard")).verdict.full
+        for name in ("dns_outage", "disk_full", "cascade")
+    ]
+    assert any(
+        re.match(r"Lost at turn \d+: the \w+ missed \w+\([^)]+\), since nobody had read", line) for line in lost
+    ), lost
+
+
+def test_two_faults_are_both_named() -> None:
+    truth = told(played("heuristic", "fleet/rogue_bystander", "hard"))
+    assert len(truth.culprits) == 2 and all(culprit.service in truth.verdict.full for culprit in truth.culprits)
+    assert "Two faults at once. " in truth.verdict.full
+
+
+def test_the_debrief_says_what_a_proof_needs_beside_the_cause_only_where_it_does() -> None:
+    shown = evidence_in_words(PageEvidence(None, None, None), [PageFact("a", "", None, "answer", True)])
+    assert shown == ["No seat ever knew all that the answer rests on."]
+    facts = [PageFact("a", "", None, "hit", True), PageFact("b", "", None, "breach", True)]
+    assert evidence_in_words(PageEvidence(None, None, None), facts) == [
+        "No seat ever knew all that shows what was wrong.",
+        "The whole proof, the broken rule included, was never on the table.",
+    ]
 
 
 def texts(data: object) -> Iterator[str]:

@@ -112,7 +112,7 @@ class LogLines:
             found = stream_groups(self.system, service, self._split, self.key)
             more = (*self._symptoms.get(service, ()), *self._added.get(service, ()))
             found = (*found, *[g._replace(position=len(found) + k) for k, g in enumerate(more)])
-            if service in self._mute and service:
+            if service and service in self._mute:
                 found = tuple([g._replace(rate=0.0) if g.role in _OWN_FAILURES else g for g in found])
             self._groups[service] = found
         return self._groups[service]

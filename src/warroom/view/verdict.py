@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from warroom.core.types import ToolCall
 from warroom.episode import Episode
-from warroom.view.contract_truth import PageEvidence, PageLearned, PageMark, PageVerdict, Tone
+from warroom.view.contract_truth import PageEvidence, PageFact, PageLearned, PageMark, PageVerdict, Tone
 from warroom.view.grading import PlayedTurn
 from warroom.view.telling import SEATS, AnyTeller
 
@@ -17,6 +17,8 @@ NOTABLE = 0.4
 """Least loss of a further moment that is named, as a share of the costliest one's."""
 MOST_TURNS = 3
 """Turns that a verdict names."""
+BESIDE = {"breach": "the broken rule", "clears": "what clears the suspects"}
+"""What a proof may need beside what shows the cause, by the role of the fact."""
 LOST, SHORT = "Lost", "Fell short"
 """What became of an episode that was not solved."""
 
@@ -70,7 +72,7 @@ def _clause(played: Episode, mark: PageMark, proof: PageEvidence | None) -> str:
         missed = f"{who} missed {mark.best}" if mark.best else f"{who} missed its last chance"
         complete = proof and proof.complete
         if complete and complete.turn <= mark.turn:
-            return f"{missed}, which others had the proof for"
+            return f"{missed}, for which others had the proof"
         return f"{missed}, since nobody had read the whole proof{' by then' if complete else ''}"
     why = str(mark.why).rstrip(".")
     return why.replace("The ", "the ", 1) if why.startswith("The ") else why
@@ -112,13 +114,18 @@ def tone_of(played: Episode) -> Tone:
     return "good" if played.score >= GOOD and played.outcome.get("solved") else "fair"
 
 
-def evidence_in_words(found: PageEvidence, facts: int) -> list[str]:
+def evidence_in_words(found: PageEvidence, facts: Sequence[PageFact]) -> list[str]:
     """When the proof was on the table, for the debriefing."""
-    if not facts:
+    roles = {fact.role for fact in facts if fact.proof}
+    if not roles:
         return []
     knew = f"{_who(found.cause)} was the first to know" if found.cause else "no seat ever knew"
-    cause = f"{knew[:1].upper()}{knew[1:]} all that shows the cause."
-    whole = "The whole proof, which also judges the agents and clears the suspects,"
+    what = "that the answer rests on" if "answer" in roles else "that shows what was wrong"
+    cause = f"{knew[:1].upper()}{knew[1:]} all {what}."
+    beside = [words for role, words in BESIDE.items() if role in roles]
+    if not beside:
+        return [cause]
+    whole = f"The whole proof, {' and '.join(beside)} included,"
     if found.complete is None:
         return [cause, f"{whole} was never on the table."]
     head = found.one_head

@@ -32,7 +32,7 @@ export function Knowledge({ story, turn, go }: { story: Story; turn: number; go:
           ))}
         </tbody>
       </table>
-      <p class="hint">Filled: read itself. Outlined: told by another. The number is the turn; pale is later than the cursor. Proof: what shows the cause and the broken rule, and what clears the other suspects.</p>
+      <p class="hint">Filled: read itself. Outlined: told by another. The number is the turn; pale is later than the cursor. Proof: what has to be read to prove the case.</p>
     </>
   );
 }
@@ -48,7 +48,7 @@ function Known({ learned, turn, go }: { learned: Learned | undefined; turn: numb
 function Moments({ story, go }: { story: Story; go: (turn: number) => void }): JSX.Element {
   const evidence = story.episode.truth?.evidence;
   const lines: readonly (readonly [string, Learned | null | undefined])[] = [
-    ["All that shows the cause", evidence?.cause],
+    ["All that shows what was wrong", evidence?.cause],
     ["The whole proof on the table", evidence?.complete],
     ["The whole proof in one head", evidence?.one_head],
   ];
