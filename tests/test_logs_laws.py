@@ -70,7 +70,8 @@ def serial_of(template: str, message: str) -> list[int]:
 
 
 def test_numbers_of_requests_and_of_the_calls_of_each_service_never_go_back_on_a_host() -> None:
-    seen = 0
+    """And two requests hardly ever have one number: lines of a same one were written at the same moment."""
+    seen = shared = 0
     for number in range(3):
         env = drawn("single_crash", "hard", number)
         lines, minute = env.response.logs.lines, env.response.world.minute
@@ -90,7 +91,8 @@ def test_numbers_of_requests_and_of_the_calls_of_each_service_never_go_back_on_a
                 numbers = [number for _, number in sorted(numbered)]
                 assert numbers == sorted(numbers)
                 seen += len(numbers)
-    assert seen > 200
+                shared += len(set(numbered)) - len(set(numbers))
+    assert seen > 5000 and shared < seen / 1000
 
 
 def test_numbers_of_requests_are_no_clock() -> None:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-SERIALS_A_REQUEST = 3, 12
-"""Bounds of the numbers that a host gives out for each request that it usually gets: two lines of it hardly ever have
-the same."""
+SERIALS_A_REQUEST = 40, 160
+"""Bounds of the numbers that a host gives out for each request that it usually gets: so many that two lines of it that
+fall into one millisecond hardly ever have the same."""
 UNEVEN = 0.7
 """Share by which a host gives out more numbers than usual, then as many fewer."""
 UNEVEN_FOR = 7, 60
