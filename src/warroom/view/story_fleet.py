@@ -1,6 +1,5 @@
 """The story of a fleet episode: instruments and papers by the minute, who knew what, and what was wrong with an act."""
 
-import re
 
 from warroom.core.types import Observation, ToolCall
 from warroom.envs.fleet.env import FleetEnv
@@ -344,19 +343,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_WORKED = re.compile(
-    r"(?P<service>[^:]+): (?P<figures>.+); so (?P<does>CHG-\d+ harms \d+%) of its requests: (?P<formula>.+)"
-)
-"""A fact that was worked out: what follows stands before what it follows from."""
-
-
 def _fact(key: str, clue: Clue) -> PageFact:
-    worked = _WORKED.fullmatch(clue.text)
-    if worked is None:
-        return PageFact(key, clue.text.replace(", trace:none", ""), None, clue.role, clue.proof)
-    text = f"{worked['does'].replace('%', ' %')} of the requests of {worked['service']}"
-    formula = worked["formula"].replace(" - ", " − ").replace(" x ", " × ")
-    return PageFact(key, text, f"{worked['figures']}: {formula}", clue.role, clue.proof)
+    return PageFact(key, clue.text.replace(", trace:none", ""), clue.figures, clue.role, clue.proof)
 
 
 def _number(change: int | None) -> str:

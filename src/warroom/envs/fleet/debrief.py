@@ -52,7 +52,8 @@ def _cause(env: "FleetEnv", site: Site) -> list[str]:
 
 
 def _shown(head: str, evidence: list[Clue]) -> list[str]:
-    return [f"{head}: {'; '.join([clue.text for clue in evidence])}."] if evidence else []
+    told = [clue.text if clue.figures is None else f"{clue.text} ({clue.figures})" for clue in evidence]
+    return [f"{head}: {'; '.join(told)}."] if told else []
 
 
 def _guilt(env: "FleetEnv", site: Site) -> str:

@@ -54,6 +54,8 @@ class Clue(NamedTuple):
     """What it says, short."""
     detail: str = ""
     """The agent whose approvals are meant; the clock time of a value of a series; the resource that lines tell of."""
+    figures: str | None = None
+    """The numbers and the formula that it was worked out from."""
 
 
 def clues(env: "FleetEnv") -> tuple[Clue, ...]:
@@ -109,40 +111,43 @@ def _told_of(env: "FleetEnv", site: Site) -> _ResourceLines:
 
 
 def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:
+    harms = f"CHG-{change.id} harms {_harmed(env, change)} of the requests of {change.service}"
     return [
-        Clue("metrics", change.service, "hit", True, _worked(env, change)),
+        Clue("metrics", change.service, "hit", True, harms, figures=_figures(env, change)),
         _diff(env, change, "hit", proof=True),
         Clue("row", str(change.id), "hit", True, f"CHG-{change.id} was signed by {change.signer}"),
     ]
 
 
-def _worked(env: "FleetEnv", change: Change) -> str:
-    """What the metrics of a service make of a change by the handbook, with each number that goes in."""
+def _harmed(env: "FleetEnv", change: Change) -> str:
+    return f"{100 * predict(change, env.situation.facts.states).share:.0f} %"
+
+
+def _figures(env: "FleetEnv", change: Change) -> str:
+    """What the metrics of a service make of a change by the handbook: each number that goes in, and the formula."""
     states, family = env.situation.facts.states, FAMILIES[change.family]
     own, terms = states[change.service], terms_of(change, states)
     part, hosts = own.part(change.family, change.part), own.uptake(change.id).hosts
     numbers = [
-        f"share {terms.share:.1%}",
+        f"share {100 * terms.share:.1f} %",
         f"load {terms.load:.0f}/s",
         f"capacity {terms.headroom * terms.load:.0f}/s" if "capacity" in family.formula.text else "",
-        f"{family.lever.name} {part.lever:.4g} {family.lever.unit}",
+        f"{family.lever.name} {part.lever:{',.0f' if part.lever >= 1000 else '.4g'}} {family.lever.unit}",
         f"new value {change.new:g}",
-        f"on {hosts:.0%} of the hosts" if hosts < 1 else "",
+        f"on {100 * hosts:.0f} % of the hosts" if hosts < 1 else "",
     ]
-    does = predict(change, states).share
     formula = f"({family.formula.text})" if hosts < 1 and " - " in family.formula.text else family.formula.text
-    return (
-        f"{change.service}: {', '.join([number for number in numbers if number])}; so CHG-{change.id} harms {does:.0%} "
-        f"of its requests: {'share of hosts x ' if hosts < 1 else ''}{formula}"
-    )
+    formula = formula.replace(" - ", " − ").replace(" x ", " × ")
+    return f"{', '.join([n for n in numbers if n])}: {'share of hosts × ' if hosts < 1 else ''}{formula}"
 
 
 def _diff(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
     what = f"{change.family} of {change.service}{f', {change.part}' if change.part else ''}"
-    share = predict(change, env.situation.facts.states).share
-    does = "" if role == "hit" else f", which harms {share:.0%} of the requests"
-    text = f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}{does}"
-    return Clue("diff", str(change.id), role, proof, text)
+    text = f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}"
+    if role == "hit":
+        return Clue("diff", str(change.id), role, proof, text)
+    text += f", which harms {_harmed(env, change)} of the requests"
+    return Clue("diff", str(change.id), role, proof, text, figures=_figures(env, change))
 
 
 def _of_papers(env: "FleetEnv", change: Change, ground: Ground | None) -> Iterator[Clue]:
