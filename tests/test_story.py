@@ -318,8 +318,8 @@ def test_a_failure_of_nature_is_proved_by_lines_that_rise_and_the_expert_has_rea
 def test_what_a_change_does_follows_from_the_figures_that_are_told() -> None:
     truth = told(played("expert", "fleet/autoscaler_cost_cut", "hard"))
     (fact,) = [fact for fact in truth.facts if fact.id.startswith("metrics")]
-    terms = r"share ([\d.]+)%, load (\d+)/s, what one replica bears ([\d.]+) requests/s, new value (\d+)"
-    figures = re.match(terms + r"(?:, on (\d+)% of the hosts)?: share × ", str(fact.detail))
+    terms = r"share ([\d.]+) %, load (\d+)/s, what one replica bears ([\d.]+) requests/s, new value (\d+)"
+    figures = re.match(terms + r"(?:, on (\d+) % of the hosts)?: share × ", str(fact.detail))
     does = re.fullmatch(r"CHG-\d+ harms (\d+) % of the requests of slots", fact.text)
     assert figures is not None and does is not None, fact
     share, load, bears, replicas, hosts, harms = (float(one or 100) for one in (*figures.groups(), does[1]))

@@ -90,14 +90,14 @@ class DocumentWriter:
     def notes(self, content: DocumentContent) -> tuple[Utterance, ...]:
         """What it says of other documents, teams, sources and queues."""
         out = []
+        if content.follow:
+            out.append(Utterance("follow", {"procedure": content.follow}))
         if content.replaces:
             out.append(Utterance("supersedes", {"id": content.replaces}))
         if content.amends is not None:
             id, number, step = content.amends
             said = say_step(step, self.split, self.draws)
             out.append(Utterance("supersedes_step", {"id": id, "number": number, "step": said}))
-        if content.follow:
-            out.append(Utterance("follow", {"procedure": content.follow}))
         if content.decides:
             out.append(Utterance("team_holds", {"product": content.product, "team": content.decides}))
         if content.source[0]:

@@ -91,7 +91,7 @@ def _letter(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) 
 
 def _terse(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """No word too many."""
-    return " ".join([*_joined(pen, manner, messages), pen.say("signed", name=name)])
+    return "\n".join([" ".join(_joined(pen, manner, messages)), pen.say("signed", name=name).removesuffix(".")])
 
 
 def _chat(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
@@ -111,8 +111,8 @@ def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) ->
 
 def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
     """Somebody passes on what another person wrote."""
-    said = [_careless(manner, line) for line in _joined(pen, manner, messages)]
-    return "\n".join([pen.say("forwarded", name=name), *[f"> {line}" for line in said], *_plea(pen, manner)])
+    said = [_careless(manner, line) for line in [*_joined(pen, manner, messages), *_plea(pen, manner)]]
+    return "\n".join([pen.say("forwarded", name=name), *[f"> {line}" for line in said]])
 
 
 Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Utterance], str], str]
@@ -162,11 +162,9 @@ def _greeting(pen: Pen, manner: Manner) -> list[str]:
 
 
 def _ending(pen: Pen, manner: Manner, name: str) -> str:
-    """The name: on a line below a closing, or in a sentence."""
-    text = pen.say(manner.signs, name=name)
-    if manner.signs == "closing":
-        return text.replace(f", {name}.", f",\n{name}")
-    return text
+    """The name: below a closing, or on its line."""
+    text = pen.say(manner.signs, name=name).removesuffix(".")
+    return text.replace(f", {name}", f",\n{name}") if manner.signs == "closing" else text
 
 
 def _careless(manner: Manner, line: str) -> str:
@@ -186,9 +184,10 @@ def _careless(manner: Manner, line: str) -> str:
 def compose_article(plan: DocumentPlan, split: str, draws: Draws) -> str:
     """An article in one of several layouts; a policy, which is notes alone, has none with questions or headings."""
     labels = ARTICLE_LABELS[split]
-    parts = _parts(plan, Pen(split, draws))
     layouts = ARTICLES if plan.about or plan.steps else POLICIES
-    return layouts[draws.pick(len(layouts))](parts, labels[draws.pick(len(labels))])
+    layout = layouts[draws.pick(len(layouts))]
+    parts = _parts(plan, Pen(split, draws), layout in LISTS)
+    return layout(parts, labels[draws.pick(len(labels))])
 
 
 class _Parts(NamedTuple):
@@ -198,28 +197,44 @@ class _Parts(NamedTuple):
     about: list[str]
     scope: list[str]
     steps: list[str]
+    in_order: bool
+    """Whether the steps are all to be done, in the order in which they are told: a list numbers them."""
     notes: list[str]
 
 
-def _parts(plan: DocumentPlan, pen: Pen) -> _Parts:
+def _parts(plan: DocumentPlan, pen: Pen, listed: bool) -> _Parts:
     last = [each for each in plan.steps if each.told == "first"]
-    steps = list(_told([*[each for each in plan.steps if each.told != "first"], *last], pen))
+    ordered = [*[each for each in plan.steps if each.told != "first"], *last]
+    steps = [_bare(each, pen) for each in ordered] if listed else list(_told(ordered, pen))
     said = pen.messages
-    return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, said(plan.notes))
+    in_order = not any(each.told in ("first", "aside") for each in plan.steps)
+    return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, in_order, said(plan.notes))
+
+
+def _bare(instruction: Instruction, pen: Pen) -> str:
+    """As an entry of a list: an instruction is the step and nothing else."""
+    step = say_step(instruction.step, pen.split, pen.draws)
+    return (
+        f"{step[:1].upper()}{step[1:]}." if instruction.told == "instruction" else pen.say(instruction.told, step=step)
+    )
 
 
 def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:
+    """One word such as "afterwards" at most, and never after a warning."""
+    linked = False
     for k, each in enumerate(instructions):
-        follows = k > 0 and each.told == "instruction" and instructions[k - 1].told != "aside" and pen.chance(4)
+        may_follow = not linked and k > 0 and each.told == "instruction" and instructions[k - 1].told != "aside"
+        linked |= (follows := may_follow and pen.chance(5))
         yield pen.say("instruction_next" if follows else each.told, step=say_step(each.step, pen.split, pen.draws))
 
 
 def _listed(parts: _Parts, labels: ArticleLabels) -> str:
     """Headings, and steps in a list."""
+    marks = [f"{k}." if parts.in_order else "*" for k in range(1, len(parts.steps) + 1)]
     sections = (
         (labels.about, parts.about),
         (labels.scope, [f"- {line}" for line in parts.scope]),
-        (labels.steps, [f"* {line}" for line in parts.steps]),
+        (labels.steps, [f"{mark} {line}" for mark, line in zip(marks, parts.steps, strict=True)]),
     )
     said = [line for label, lines in sections if lines for line in (f"# {label}", *lines)]
     return "\n".join([*parts.header, *said, *parts.notes])
@@ -259,6 +274,8 @@ def _plain(parts: _Parts, labels: ArticleLabels) -> str:
 ArticleLayout: TypeAlias = Callable[[_Parts, ArticleLabels], str]
 ARTICLES: tuple[ArticleLayout, ...] = (_listed, _prose, _answers, _rows, _plain)
 POLICIES: tuple[ArticleLayout, ...] = (_listed, _prose, _plain)
+LISTS: tuple[ArticleLayout, ...] = (_listed, _rows)
+"""Those with a line for every step. A closed ticket tells them all in sentences."""
 
 
 # -- threads -----------------------------------------------------------------------------------------
@@ -266,7 +283,7 @@ POLICIES: tuple[ArticleLayout, ...] = (_listed, _prose, _plain)
 
 def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
     """A closed ticket or an incident as a thread, with or without the names of those who write."""
-    parts = _parts(plan, Pen(split, draws))
+    parts = _parts(plan, Pen(split, draws), listed=False)
     desk, expert = SPEAKERS[split]
     scope = [f"{REUSE}: {line}" for line in parts.scope]
     if draws.pick(2):

@@ -30,18 +30,18 @@ MANNERS = (
     Manner(7, 3, 2, 6, True, True, "closing"),  # wordy
     Manner(3, 8, 5, 1, False, False, "closing"),  # worried
 )
-_ASSET = ("asset_product", "asset_own", "asset_nickname", "asset_tag", "version", "version_day", "remark_bought")
+_NAME = ("asset_product", "asset_own", "asset_nickname", "asset_tag")
+_DETAILS = ("version", "version_day", "remark_bought")
 _PERSON = ("remark_department", "remark_manager", "remark_colleague")
 ORDERS: tuple[tuple[str, ...], ...] = (
-    ("complaint", "clue", *_ASSET, "belief", *_PERSON),
-    ("remark_department", "complaint", *_ASSET, "clue", "belief", *_PERSON),
-    ("complaint", *_ASSET, "belief", "clue", *_PERSON),
-    ("complaint", *_ASSET, "clue", *_PERSON, "belief"),
-    ("complaint", "belief", *_ASSET, "clue", *_PERSON),
-    ("remark_department", "complaint", "clue", "belief", *_ASSET, *_PERSON),
+    ("complaint", *_NAME, "clue", "belief", *_DETAILS, *_PERSON),
+    ("remark_department", "complaint", *_NAME, "clue", "belief", *_DETAILS, *_PERSON),
+    ("complaint", *_NAME, "belief", "clue", *_DETAILS, *_PERSON),
+    ("remark_department", "complaint", *_NAME, "belief", "clue", *_PERSON, *_DETAILS),
+    ("complaint", *_NAME, "clue", "belief", *_PERSON, *_DETAILS),
 )
-"""In which order things are said. The asset follows the complaint, since many of its frames refer back, and a belief
-("it must be the toner") what it is about. The day stands above everything."""
+"""In which order things are said. The asset's name follows the complaint, since many of its frames refer back; signs
+and beliefs ("it began on Monday") follow what they are about, never a version or a date. The day stands on top."""
 DATELINE = "remark_today"
 JOINED = ("complaint_and_clue", "asset_tag_and_complaint", "asset_nickname_and_complaint")
 """Two messages in one sentence; the kinds of both stand in the name."""
@@ -82,7 +82,7 @@ ARTICLE_LABELS: Mapping[str, tuple[ArticleLabels, ...]] = {
     ),
     "test": (
         ArticleLabels("Summary", "Prerequisites", "Resolution", "Additional information",
-                      ("Is this the right article?", "How do I resolve it?", "Is there anything to keep in mind?")),
+                      ("What does this article cover?", "How do I resolve it?", "Is there anything to keep in mind?")),
         ArticleLabels("Issue", "Conditions", "Instructions", "Further rules",
                       ("What is this about?", "What needs to be done?", "What else applies?")),
     ),
@@ -93,7 +93,7 @@ SPEAKERS: Mapping[str, tuple[str, str]] = {
     "test": ("First level", "Specialist"),
 }
 """Who writes in a thread: the desk, and whoever the desk asked."""
-REUSE = "For similar cases"
+REUSE = "Scope of this fix"
 """Stands in a thread before the conditions for which it holds."""
 COMMENT = "Comment"
 RESERVED_TITLE = "cases reserved for other queues"
