@@ -27,7 +27,7 @@ from warroom.envs import suite
 PATIENCE, PAUSE = 240.0, 2.0
 """Seconds that `look` waits for a turn, and between two looks at the file."""
 RIVALS = ("heuristic", "expert")
-AT_ONCE = 3
+AT_ONCE = 6
 """Games that go on side by side."""
 
 

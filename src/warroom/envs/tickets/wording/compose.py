@@ -182,9 +182,9 @@ def _careless(manner: Manner, line: str) -> str:
 
 
 def compose_article(plan: DocumentPlan, split: str, draws: Draws) -> str:
-    """An article in one of several layouts; a policy, which is notes alone, has none with questions or headings."""
+    """An article in one of several layouts; one that is about no trouble answers no questions and has no rows."""
     labels = ARTICLE_LABELS[split]
-    layouts = ARTICLES if plan.about or plan.steps else POLICIES
+    layouts = ARTICLES if plan.about else POLICIES
     layout = layouts[draws.pick(len(layouts))]
     parts = _parts(plan, Pen(split, draws), layout in LISTS)
     return layout(parts, labels[draws.pick(len(labels))])
