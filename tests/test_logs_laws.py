@@ -1,7 +1,6 @@
 """The laws of the logs at a few incidents; `recipes/logs_laws.py` goes through two thousand."""
 
 import re
-from itertools import pairwise
 from math import log
 from statistics import stdev
 
@@ -13,7 +12,6 @@ from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
 from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.counts import USERS
-from warroom.sim.host_numbers import host_numbers
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 from warroom.sim.outages import REMEDIES
@@ -59,51 +57,20 @@ def test_users_lose_requests_on_any_day_and_a_false_alarm_is_no_worse() -> None:
     assert max(access.lost_share for access in alarms) > min(access.lost_share for access in crashes)
 
 
-def serial_of(template: str, message: str) -> list[int]:
-    if "{serial}" not in template:
-        return []
-    before, after = template.split("{serial}")
-    before, after = (re.sub(r"\\{\w+\\}", ".+?", re.escape(part)) for part in (before, after))
-    found = re.fullmatch(f"{before}([0-9]+){after}", message)
-    assert found is not None
-    return [int(found[1])]
-
-
-def test_numbers_of_requests_and_of_the_calls_of_each_service_never_go_back_on_a_host() -> None:
-    """And two requests hardly ever have one number: lines of a same one were written at the same moment."""
-    seen = shared = 0
-    for number in range(3):
+def test_a_request_has_one_id_at_a_component_and_two_requests_hardly_ever_share_one() -> None:
+    requests: dict[str, set[tuple[object, ...]]] = {}
+    for number in range(2):
         env = drawn("single_crash", "hard", number)
         lines, minute = env.response.logs.lines, env.response.world.minute
         for service in range(env.response.logs.counts.system.size):
-            of_hosts: dict[tuple[str, int], list[tuple[float, int]]] = {}
-            for back in (9, 4, 1):
-                for group in lines.groups(service):
-                    called = group.place if group.role in CALL_ROLES else USERS
-                    for source in lines.sources(minute - back, service, group):
-                        for one in lines.kept(source):
-                            line = lines.write(one)
-                            found = serial_of(one.stream.text, line.message)
-                            of_hosts.setdefault((line.host, called), []).extend(
-                                [(line.second, number) for number in found]
-                            )
-            for numbered in of_hosts.values():
-                numbers = [number for _, number in sorted(numbered)]
-                assert numbers == sorted(numbers)
-                seen += len(numbers)
-                shared += len(set(numbered)) - len(set(numbers))
-    assert seen > 5000 and shared < seen / 1000
-
-
-def test_numbers_of_requests_are_no_clock() -> None:
-    """Hosts number at paces of their own, and unevenly."""
-    ways = [host_numbers(bytes([9, 9, 9, 9, draw, 255 - draw]), requests=100.0) for draw in (10, 200)]
-    for way in ways:
-        numbers = [way.after(0.5 * step)["serial"] for step in range(400)]
-        steps = [later - earlier for earlier, later in pairwise(numbers)]
-        assert min(steps) > 0 and max(steps) > 3 * min(steps)
-    quick, slow = sorted([way.after(3600.0)["serial"] for way in ways], reverse=True)
-    assert quick > 1.5 * slow
+            for group in lines.groups(service):
+                called = group.place if group.role in CALL_ROLES else USERS
+                for source in lines.sources(minute - 1, service, group):
+                    for kept in lines.kept(source):
+                        known = number, service, called, source.part.origin, source.kind, kept.rank
+                        requests.setdefault(str(lines._identified(kept)["serial"]), set()).add(known)
+    assert len(requests) > 2000
+    assert sum(len(those) - 1 for those in requests.values()) < len(requests) / 1000
 
 
 def test_a_gateway_writes_of_several_routes_served_and_failed() -> None:

@@ -18,7 +18,6 @@ from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.failing_slices import FailingSlice, FailingSlices, Slices, at
-from warroom.sim.host_numbers import HostNumbers, between, host_numbers
 from warroom.sim.log_records import Cells, Context, KeptLine, LineSource, LogLine, cells_of
 from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import meets
@@ -58,6 +57,8 @@ REVISED_EVERY = 2, 9
 """Bounds of the seconds between two revisions of what is kept: the latest one never goes back."""
 DURATIONS = tuple([exp(0.6 * NormalDist().inv_cdf((byte + 0.5) / 256) - 0.18) for byte in range(256)])
 """By byte: how long a request takes that nothing holds up, as a multiple of the mean; few take long."""
+PART_EVERY = 20
+"""Seconds between two files, terms or batches of a host."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
 
@@ -104,7 +105,7 @@ class LogLines:
         self._numbers: dict[tuple[int, int], list[float]] = {}
         self._spanned: dict[int, list[float]] = {}
         self._settings: dict[tuple[int, int], bytes] = {}
-        self._numbering: dict[tuple[int, int, int], HostNumbers] = {}
+        self._parts: dict[tuple[int, int], int] = {}
 
     def groups(self, service: int) -> tuple[StreamGroup, ...]:
         """What a component may write."""
@@ -329,27 +330,29 @@ class LogLines:
         source, stream = line.source, line.stream
         minute, service, group = source.minute, source.service, source.group
         draw = hash_bytes(8, minute, "figures", self.key.hex(), service, group.position, line.rank)
-        figures = {
-            "ms": max(1, round(self._took(line, draw[0]))), "kb": 1 + draw[1] ** 2 // 768, "n": 1 + draw[2] % 9,
+        took = max(1, round(self._took(line, draw[0])))
+        figures = self._identified(line) | {
+            "ms": took, "kb": 1 + draw[1] ** 2 // 768, "n": 1 + draw[2] % 9,
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
-        } | self._numbered(line)  # fmt: skip
+        }  # fmt: skip
         if group.story is not None and group.role != "notice":
-            figures |= self._of_outage(line, figures["ms"], draw)
+            figures |= self._of_outage(line, took, draw)
         context, trace = self.context(line), "-"
         if context is not None:
             trace = self.traces.encode(TraceId(minute, source.part.origin, source.kind, line.rank))
         host = source.cells.hosts[line.host]
         return LogLine(line.second, stream.level, host, trace, stream.text.format(**figures), context)
 
-    def _numbered(self, line: KeptLine) -> dict[str, int]:
-        """Figures of a host that never go back: calls of each service it calls have numbers of their own."""
-        service, group, host = line.source.service, line.source.group, line.host
-        known = service, host, group.place if group.role in CALL_ROLES else USERS
-        if known not in self._numbering:
-            draw = hash_bytes(6, service, "numbered", self.key.hex(), *known[1:])
-            requests = self.system.load[service] / len(self.mixes[service].hosts)
-            self._numbering[known] = host_numbers(draw, requests)
-        return self._numbering[known].after(line.second - 60 * self.world.first)
+    def _identified(self, line: KeptLine) -> dict[str, int | str]:
+        """The id of the request, or of a call of it, at a component; the file, term or batch that its host is at."""
+        minute, service, group, part, kind = line.source[:5]
+        place = group.place if group.role in CALL_ROLES else USERS
+        known = service, line.host
+        if known not in self._parts:
+            self._parts[known] = 100 + int.from_bytes(hash_bytes(2, *known, "part", self.key.hex())) % 9_000
+        serial = hash_bytes(3, minute, "request", self.key.hex(), part.origin, kind, line.rank, service, place).hex()
+        passed = int(line.second - 60 * self.world.first)
+        return {"serial": serial, "part": self._parts[known] + passed // PART_EVERY}
 
     def _took(self, line: KeptLine, draw: int) -> float:
         """Milliseconds that the request of a line took, or a call of it: no longer than the request, wherever told."""
@@ -405,7 +408,9 @@ class LogLines:
         if (service, group.position) not in self._settings:
             self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
         fixed, passed = self._settings[service, group.position], line.second - 60 * self.world.first
-        newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / between(REVISED_EVERY, fixed[0]))
+        least, most = REVISED_EVERY
+        revised_every = least + (most - least) * fixed[0] / 256
+        newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / revised_every)
         bounds = ResultBounds(took, self.counts.patience[service], 2 + fixed[3] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,

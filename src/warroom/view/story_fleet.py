@@ -1,6 +1,5 @@
 """The story of a fleet episode: instruments and papers by the minute, who knew what, and what was wrong with an act."""
 
-
 from warroom.core.types import Observation, ToolCall
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss

@@ -131,7 +131,7 @@ function NodeBox({ box, node, marked, pick }: NodeBoxProps): JSX.Element | null 
       <title>{`${node.name} (${words(node.kind)}): ${node.health}. ${node.first} ${node.second}${pick ? ". Click: the next turn about it" : ""}`}</title>
       <rect width={box.width} height={box.height} rx={7} class="box" />
       <rect width={4} height={box.height - 12} x={5} y={6} rx={2} class="bar" />
-      <text x={15} y={19} class="name">{shortened(node.name, 15)}</text>
+      <text x={15} y={19} class={node.name.length > 12 ? "name long" : "name"}>{shortened(node.name, 15)}</text>
       <text x={box.width - 8} y={19} text-anchor="end" class="hint">{KINDS[node.kind] ?? ""}</text>
       <text x={15} y={37} class="vital">{HEALTH[node.health]} {shortened(node.first, node.second ? 11 : 17)}</text>
       <text x={box.width - 8} y={37} text-anchor="end" class="hint">{node.second}</text>

@@ -247,10 +247,10 @@ class FamilyBuilder:
         """A newer article that replaces one step of another."""
         number = self.rng.randrange(len(made.steps) - len(cell.cause.steps), len(made.steps))
         template = cell.cause.steps[number - len(made.steps)]
-        amendment = Amendment(made.id, number + 1, draw_steps(self.rng, (template,), [made.steps, made.avoided], extras=False)[0])
+        (step,) = draw_steps(self.rng, (template,), [made.steps, made.avoided], extras=False)
         return self.add(DocumentContent(
             self.ids.new(ARTICLE), ARTICLE, APPROVED, self.day_after(made.reviewed), made.team, cell.product,
-            amends=amendment,
+            amends=Amendment(made.id, number + 1, step),
         ))  # fmt: skip
 
     def add(self, content: DocumentContent) -> DocumentContent:

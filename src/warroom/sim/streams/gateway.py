@@ -72,7 +72,7 @@ GATEWAY: dict[Split, KindTemplates] = {
             Template("served", "INFO", 0.05, "path={route} upgraded, stream={serial}"),
             Template("served", "INFO", 0.03, "method=GET path={route} status=404 duration={ms}ms"),
             Template("served", "INFO", 0.02, "method=PUT path={route} status=409 duration={ms}ms"),
-            Template("failed", "ERROR", 1.0, "method=GET path={route} status=503 duration={ms}ms reason=backend"),
+            Template("failed", "ERROR", 1.0, "method=GET path={route} status=503 duration={ms}ms bytes_out=0"),
             Template("failed", "ERROR", 1.0, "502 for {route} at {ms} ms, tries spent"),
             Template("failed", "ERROR", 1.0, "exchange {serial} {route}: 500, {ms} ms, last={filter}"),
             Template("failed", "ERROR", 1.0, "path={route} status=500 duration={ms}ms last={filter}.wasm rcvd={kb}k"),

@@ -17,7 +17,7 @@ from warroom.sim.streams.outage_results import COMPARED, is_harmful
 from warroom.sim.streams.outage_wording import SEPARATOR, Openings, Results, Troubles
 from warroom.sim.streams.outage_wording_test import TEST_RESULTS, TEST_TROUBLES
 from warroom.sim.streams.outage_wording_train import TRAIN_RESULTS, TRAIN_TROUBLES
-from warroom.sim.streams.template import Level
+from warroom.sim.streams.template import Level, figure_pattern
 
 TROUBLES: dict[Split, Troubles] = {Split.TRAIN: TRAIN_TROUBLES, Split.TEST: TEST_TROUBLES}
 RESULTS: dict[Split, Results] = {Split.TRAIN: TRAIN_RESULTS, Split.TEST: TEST_RESULTS}
@@ -87,7 +87,7 @@ _SLOTS = {"object": r"(?P<object>\S+?)", "peer": r"(?P<peer>[\w-]+)"}
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
     def slot(match: re.Match[str]) -> str:
-        return _SLOTS.get(match[1]) or (rf"(?P<{match[1]}>\d+)" if match[1] in COMPARED else r"\d+")
+        return _SLOTS.get(match[1]) or (rf"(?P<{match[1]}>\d+)" if match[1] in COMPARED else figure_pattern(match[1]))
 
     return re.compile(re.sub(r"\\\{(\w+)\\\}", slot, re.escape(text)))
 

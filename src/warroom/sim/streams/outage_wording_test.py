@@ -8,7 +8,7 @@ __all__ = ["TEST_RESULTS", "TEST_TROUBLES"]
 TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", ""): (
         "W supervisor: pid={seq} killed, signal={n}, op was in flight",
-        "E panic: goroutine {seq} running, replica goes down",
+        "E panic in goroutine {seq}, its op unwound",
         "W supervisor: liveness probe failed, pid={seq} replaced",
         "E fatal runtime error {seq}, stack dumped",
         "W pid={seq} vanished, spare takes over",
@@ -286,7 +286,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W one network tried {many} unknown accounts",
         "E breached password offered for account {seq}",
         "W same password offered for {many} names",
-        "E auth slots taken by flagged bots, ticket={serial}",
+        "E request slots taken by flagged bots, ticket={serial}",
     ),
     ("leaked_token", ""): (
         "W bearer={ident} pages through {many} accounts",
@@ -332,11 +332,12 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
 
 TEST_RESULTS: Results = {
     ("crash", ""): (
-        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "local_try={tries}/{most} result=error", "max_local_tries={most} errors={tries}", "local_tries_left={left}",
         "ops_lost={rest}",
     ),
     ("crash", "gateway"): (
-        "attempts={tries} cap={most}", "cap={most} attempts={tries}", "attempts_left={left}", "exchanges_lost={rest}",
+        "attempts={tries} ceiling={most}", "ceiling={most} attempts={tries}", "attempts_left={left}",
+        "exchanges_lost={rest}",
     ),
     ("crash", "db"): (
         "rows_sent={done}/{all}", "rows={all} rows_sent={done}", "statements_lost={rest}",
@@ -362,17 +363,17 @@ TEST_RESULTS: Results = {
         "of {all} calls of the owner {done} served",
     ),
     ("provider", ""): (
-        "try={tries}/{most} status=error", "max_tries={most} errors={tries}", "tries_left={left}",
+        "local_try={tries}/{most} result=error", "max_local_tries={most} errors={tries}", "local_tries_left={left}",
         "rc={status} probe={inner}", "probe={inner} rc={status}", "records lacking={rest}",
     ),
     ("errors", ""): (
-        "try={tries}/{most} status=error", "max_tries={most} errors={tries}",
+        "local_try={tries}/{most} result=error", "max_local_tries={most} errors={tries}",
         "fragments={done}/{all}", "wanted={all} composed={done}",
-        "tries_left={left}", "fragments lacking={rest}",
+        "local_tries_left={left}", "fragments lacking={rest}",
         "rc={status} probe={inner}", "probe={inner} rc={status}",
     ),
     ("errors", "gateway"): (
-        "attempts={tries} cap={most}", "cap={most} attempts={tries}",
+        "attempts={tries} ceiling={most}", "ceiling={most} attempts={tries}",
         "bytes_out={done}k of {all}k", "length={all}k bytes_out={done}k",
         "attempts_left={left}", "undelivered={rest}k",
     ),
@@ -392,7 +393,7 @@ TEST_RESULTS: Results = {
         "tries_left={left}", "items_bounced={rest}",
     ),
     ("stale_cache", ""): (
-        "used rev={held} latest={newest}", "latest={newest} used rev={held}",
+        "served rev={held} latest={newest}", "latest={newest} served rev={held}",
         "answer rev={held} source rev={newest}", "source rev={newest} answer rev={held}",
         "stale_fields={rest}",
     ),

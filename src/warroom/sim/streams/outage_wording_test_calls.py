@@ -89,7 +89,7 @@ TEST_CALLS: Troubles = {
     ),
     ("lane_backlog", ""): (
         "W dep={peer} channel wait {ms} ms on our side",
-        "E dep={peer} {many} ops wait for a channel, {ms} ms",
+        "E dep={peer} {few} ops wait for a channel, {ms} ms",
         "W dep={peer} server time normal, {ms} ms spent in our pool",
         "E dep={peer} channels free up too slowly, {ms} ms",
     ),

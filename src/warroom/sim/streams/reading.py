@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from warroom.sim.streams.component import KINDS
-from warroom.sim.streams.template import FIGURES, Role
+from warroom.sim.streams.template import FIGURES, Role, figure_pattern
 
 
 class ReadLine(NamedTuple):
@@ -30,7 +30,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     def slot(match: re.Match[str]) -> str:
         name = match[1]
         if name in FIGURES:
-            return r"\d+"
+            return figure_pattern(name)
         if name != "callee":
             return r".+?"
         if name in named:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from warroom.core.splits import Split
 from warroom.sim.family import Arena, Mechanism
-from warroom.sim.streams.template import Level
+from warroom.sim.streams.template import Level, figure_pattern
 
 Tells = Literal["state", "strain"]
 """What a line tells of a resource: that it is used up, expired, gone or out of reach; or that requests wait for it."""
@@ -397,7 +397,7 @@ class _Pattern(NamedTuple):
 
 def _pattern(text: str) -> re.Pattern[str]:
     escaped = re.escape(text).replace(r"\{callee\}", r"(?P<callee>[\w-]+)")
-    return re.compile(re.sub(r"\\\{\w+\\\}", r"\\d+", escaped))
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", lambda slot: figure_pattern(slot[1]), escaped))
 
 
 @cache
