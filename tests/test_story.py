@@ -180,10 +180,10 @@ def test_two_faults_are_both_named() -> None:
 
 def test_the_debrief_says_what_a_proof_needs_beside_the_cause_only_where_it_does() -> None:
     shown = evidence_in_words(PageEvidence(None, None, None), [PageFact("a", "", None, "answer", True)])
-    assert shown == ["No seat ever knew all that the answer rests on."]
+    assert shown == ["No seat ever read all that the answer rests on."]
     facts = [PageFact("a", "", None, "hit", True), PageFact("b", "", None, "breach", True)]
     assert evidence_in_words(PageEvidence(None, None, None), facts) == [
-        "No seat ever knew all that shows what was wrong.",
+        "No seat ever read all that shows what was wrong.",
         "The whole proof, the broken rule included, was never on the table.",
     ]
 
@@ -273,7 +273,7 @@ SCENARIOS = [name for env in ENVIRONMENTS for name in suite(env)]
 def test_verdicts_are_sentences_without_keys_of_the_program(policy: str) -> None:
     for scenario in SCENARIOS:
         truth = told(played(policy, scenario, "hard", 3))
-        for text in (truth.verdict.full, *[str(mark.why) for mark in truth.marks], *[c.text for c in truth.culprits]):
+        for text in (truth.verdict.full, *[str(mark.why) for mark in truth.marks]):
             assert {key for key in re.findall(r"[a-z]+(?:_[a-z]+)+", text) if key not in AGENTS} == set(), text
             assert "[" not in text, text
         assert re.fullmatch(r"[A-Z].*\w\.", truth.verdict.full) and ".." not in truth.verdict.full

@@ -1,6 +1,6 @@
 // Made from src/warroom/view/contract.py by recipes/ui_contract.py; not edited by hand.
 
-export const CONTRACT = 6;
+export const CONTRACT = 7;
 
 export interface RunIndex {
   readonly contract: number;
@@ -227,7 +227,6 @@ export interface Culprit {
   readonly since: number;
   readonly until: number | null;
   readonly share: number | null;
-  readonly text: string;
 }
 
 export interface AgentVerdict {

@@ -279,7 +279,7 @@ class LogLines:
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
             if (factor * chance - first_told & 255) >= told_byte:
                 continue
-            yield KeptLine(
+            line = KeptLine(
                 source,
                 index,
                 max(60.0 * minute, end - spread * (index + (256 * a + b) / 65536)),
@@ -288,6 +288,8 @@ class LogLines:
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
                 streams[bisect_right(reached, stream)],
             )
+            if self._is_told(line):
+                yield line
             kept += 1
             if kept == most:
                 return
@@ -308,7 +310,7 @@ class LogLines:
             return None
         return Context(*source.cells.people[line.people], *source.cells.places[line.place])
 
-    def is_told(self, line: KeptLine) -> bool:
+    def _is_told(self, line: KeptLine) -> bool:
         """Whether the line was written: of requests that come to harm in large part few are told of as served."""
         source = line.source
         if source.group.role != "served":
@@ -401,17 +403,21 @@ class LogLines:
             found[caller] = max(found[caller], found[callee])
         return found
 
+    def _fixed(self, service: int, position: int = -1) -> bytes:
+        """Four bytes for what is set at a service, or is the same in all lines of one of its groups."""
+        if (service, position) not in self._settings:
+            self._settings[service, position] = hash_bytes(4, service, "settings", self.key.hex(), position)
+        return self._settings[service, position]
+
     def _of_outage(self, line: KeptLine, took: int, draw: bytes) -> dict[str, int]:
         """Further figures of a line about an outage: sizes, and what became of the request. Of one that takes long, the
         trouble took a part."""
         service, group = line.source.service, line.source.group
-        if (service, group.position) not in self._settings:
-            self._settings[service, group.position] = hash_bytes(4, service, "settings", self.key.hex(), group.position)
-        fixed, passed = self._settings[service, group.position], line.second - 60 * self.world.first
+        fixed, passed = self._fixed(service, group.position), line.second - 60 * self.world.first
         least, most = REVISED_EVERY
         revised_every = least + (most - least) * fixed[0] / 256
         newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / revised_every)
-        bounds = ResultBounds(took, self.counts.patience[service], 2 + fixed[3] % 4, newest)
+        bounds = ResultBounds(took, self.counts.patience[service], 2 + self._fixed(service)[0] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,

@@ -317,10 +317,8 @@ class Matching:
     def _matching(self, source: LineSource, most: int) -> Iterator[KeptLine]:
         literals = {id(stream): mask for stream, mask in self.streams}
         if self.words.texts:
-            found = self._with_words(source, literals, most)
-        else:
-            found = (line for line in self.lines.kept(source, most) if id(line.stream) in literals)
-        return (line for line in found if self.lines.is_told(line))
+            return self._with_words(source, literals, most)
+        return (line for line in self.lines.kept(source, most) if id(line.stream) in literals)
 
     def _with_words(self, source: LineSource, literals: dict[int, int], most: int) -> Iterator[KeptLine]:
         masks, wanted = self.words.masks(at(source.part, self.service)), self._wanted

@@ -372,10 +372,11 @@ _PREFIXES: dict[Split, tuple[str, ...]] = {
 
 
 class _Objects:
-    """Builds, sessions and prefixes, no name twice."""
+    """Builds, sessions and prefixes, no name twice. Builds are of a few neighbouring releases."""
 
     def __init__(self, rng: Random, split: Split) -> None:
         self.rng, self.words, self.known = rng, _PREFIXES[Split.TEST if split is Split.TEST else Split.TRAIN], {""}
+        self.major, self.minor = 1 + int(6 * rng.random()), int(16 * rng.random())
 
     def of(self, row: Outage) -> str:
         """The object of an outage; empty if it has none."""
@@ -387,7 +388,7 @@ class _Objects:
         random, name = self.rng.random, ""
         while name in self.known:
             if kind == "build":
-                name = f"{1 + int(6 * random())}.{int(20 * random())}.{int(12 * random())}"
+                name = f"{self.major}.{self.minor + int(5 * random())}.{int(12 * random())}"
             elif kind == "session":
                 name = f"s-{10_000 + int(90_000 * random())}"
             else:

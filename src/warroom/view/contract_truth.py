@@ -97,8 +97,6 @@ class PageCulprit:
     """Minute of the axis from which it was no more in force; None if it was to the end, or nothing tells."""
     share: float | None
     """Share of the service's requests that come to harm by it, 0 to 1; None where nothing tells."""
-    text: str
-    """One sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,7 +264,7 @@ def _truth(replay: StoryReplay) -> PageTruth:
         parts=(*replay.parts, *_sums(played, replay.parts)), culprits=teller.culprits(), agents=teller.agents(),
         facts=facts, learned=learned, evidence=proof, checks=teller.checks(), line=_line(played), notes=(),
         debrief=(
-            *env.counterfactual(), *turning_points(replay.turns, marks), *evidence_in_words(proof, facts)
+            *teller.debriefing(), *turning_points(replay.turns, marks), *evidence_in_words(proof, facts)
         ),
     )  # fmt: skip
 

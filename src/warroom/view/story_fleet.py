@@ -1,6 +1,7 @@
 """The story of a fleet episode: instruments and papers by the minute, who knew what, and what was wrong with an act."""
 
 from warroom.core.types import Observation, ToolCall
+from warroom.envs.fleet.debrief import debriefing
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss
 from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
@@ -138,7 +139,7 @@ class FleetTeller(Teller[FleetEnv]):
             case "rollback":
                 number = arguments.get("change", "").upper().removeprefix("CHG-")
                 hits = [str(site.hit) for site in self.env.situation.sites]
-                return None if number in hits else f"rolled back CHG-{number}, which had done no harm"
+                return None if number in hits else f"rolled back CHG-{number}, which was not the cause"
             case "restart" | "scale" | "escalate" | "freeze":
                 replicas = call.arguments.get("replicas")
                 act = Act(call.name, service, None, replicas if isinstance(replicas, int) else 0)
@@ -243,19 +244,16 @@ class FleetTeller(Teller[FleetEnv]):
             found += [PagePaper("approval", f"APR-{row.id}", service, text) for row, text in rows]
         return (*found, *[PagePaper("calendar", "calendar", None, text) for text in sources.calendar().texts])
 
+    def debriefing(self) -> tuple[str, ...]:
+        """Without the evidence, which the facts tell."""
+        return debriefing(self.env, evidence=False)
+
     def culprits(self) -> tuple[PageCulprit, ...]:
         """Each service in trouble."""
         return tuple([self._culprit(site) for site in self.env.situation.sites])
 
     def _culprit(self, site: Site) -> PageCulprit:
         change = None if site.hit is None else self.env.incident.change(site.hit)
-        hurt = (
-            f"{site.share:.0%} of the requests of {site.service} {'failed' if site.harm == 'errors' else 'were late'}"
-        )
-        by = "no change caused it"
-        if change is not None:
-            times = f"asked for at {clock(change.asked)[:5]}, landed at {clock(change.landed)[:5]}"
-            by = f"by CHG-{change.id} of {change.signer}, {times}"
         return PageCulprit(
             service=site.service,
             cause=FAULTS[site.mechanism],
@@ -264,7 +262,6 @@ class FleetTeller(Teller[FleetEnv]):
             since=site.onset // 60,
             until=self._ended.get(site.service),
             share=round(site.share, 3),
-            text=f"{_capital(FAULTS[site.mechanism])} at {site.service}, {by}: from {clock(site.onset)[:5]} {hurt}.",
         )
 
     def agents(self) -> tuple[PageAgentVerdict, ...]:

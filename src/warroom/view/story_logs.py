@@ -6,7 +6,6 @@ from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.views import LogsPage, ServiceReading, SystemReading
 from warroom.sim.outage_casting import Story
 from warroom.sim.overview import percent
-from warroom.sim.wording.forms import clock
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
 from warroom.view.contract_world import PageWorld, Sample
@@ -127,13 +126,8 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         return tuple([self._culprit(story) for story in self.env.incident.casting.hits])
 
     def _culprit(self, story: Story) -> PageCulprit:
-        where = self._name(story.owner)
-        ends = f"It ends if you {_remedy(story.row.remedy, where, story.object)}." if story.row.remedy else (
-            "No remedy of the team ends it."
-        )  # fmt: skip
-        about = f"{_kind(story)} at {where} from {clock(story.onset)[:5]}: {story.row.about}."
-        text = f"{about[:1].upper()}{about[1:]} {ends}"
-        return PageCulprit(where, _kind(story), story.object or None, None, story.onset // 60, None, None, text)
+        where, since = self._name(story.owner), story.onset // 60
+        return PageCulprit(where, _kind(story), story.object or None, None, since, None, None)
 
     def checks(self) -> tuple[PageCheck, ...]:
         """Declarations and remedies against the rules."""

@@ -117,6 +117,10 @@ class Teller(Generic[E]):
         """What could have been read of the rules."""
         return ()
 
+    def debriefing(self) -> tuple[str, ...]:
+        """What is said once it is over."""
+        return self.env.counterfactual()
+
     def culprits(self) -> tuple[PageCulprit, ...]:
         """What caused it."""
         return ()

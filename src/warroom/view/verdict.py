@@ -13,6 +13,8 @@ GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
 DECISIVE = ("blunder", "mistake", "late")
 """Grades that a verdict names."""
+COSTLY = (*DECISIVE, "inaccuracy")
+"""Grades that a debriefing names."""
 NOTABLE = 0.4
 """Least loss of a further moment that is named, as a share of the costliest one's."""
 MOST_TURNS = 3
@@ -119,7 +121,7 @@ def evidence_in_words(found: PageEvidence, facts: Sequence[PageFact]) -> list[st
     roles = {fact.role for fact in facts if fact.proof}
     if not roles:
         return []
-    knew = f"{_who(found.cause)} was the first to know" if found.cause else "no seat ever knew"
+    knew = f"{_who(found.cause)} was the first to have read" if found.cause else "no seat ever read"
     what = "that the answer rests on" if "answer" in roles else "that shows what was wrong"
     cause = f"{knew[:1].upper()}{knew[1:]} all {what}."
     beside = [words for role, words in BESIDE.items() if role in roles]
@@ -129,7 +131,7 @@ def evidence_in_words(found: PageEvidence, facts: Sequence[PageFact]) -> list[st
     if found.complete is None:
         return [cause, f"{whole} was never on the table."]
     head = found.one_head
-    all_known = f"the first seat to know all of it was {_who(head)}" if head else "no seat knew all of it"
+    all_known = f"the first seat to have all of it was {_who(head)}" if head else "no seat had all of it"
     return [cause, f"{whole} was on the table once {_who(found.complete)} had read its last piece; {all_known}."]
 
 
@@ -142,10 +144,13 @@ def _the(seat: str) -> str:
 
 
 def turning_points(turns: Sequence[PlayedTurn], marks: Sequence[PageMark]) -> list[str]:
-    """The costliest turns, and what would have been best there, for the debriefing."""
+    """Each turn that cost something, and what would have been best there, for the debriefing; all else in one sum."""
     acts = {turn.turn: turn.act for turn in turns}
-    return [
+    costly = [mark for mark in marks if mark.grade in COSTLY]
+    told = [
         f"At turn {mark.turn}, {acts[mark.turn]} cost {mark.loss:g} points"
         + (f"; the best call was {mark.best}." if mark.best else ".")
-        for mark in sorted(_moments(marks), key=lambda mark: mark.turn)
+        for mark in costly
     ]
+    rest = sum(mark.loss for mark in marks) - sum(mark.loss for mark in costly)
+    return [*told, f"All other turns together cost {rest:g} points."] if told and rest >= 1 else told

@@ -89,7 +89,7 @@ export function Replay({ story, asked, source, goTo, live }: ReplayProps): JSX.E
 
 function turnText({ episode, incident }: Story, turn: number): string {
   const seat = episode.turns.find((t) => t.n === turn)?.seat;
-  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${incident.budget} · ${seatName(seat)}` : episode.over ? "after the last turn" : "not played yet";
+  const where = turn < 1 ? "before the page" : seat ? `turn ${turn} of ${(episode.over && episode.turns.at(-1)?.n) || incident.budget} · ${seatName(seat)}` : episode.over ? "after the last turn" : "not played yet";
   return episode.axis.unit === "turn" ? where : `${moment(episode.axis, placeOf(episode, turn))} · ${where}`;
 }
 

@@ -19,9 +19,8 @@ export function Debrief({ story, go }: DebriefProps): JSX.Element | null {
       <h2>{truth.title}</h2>
       <p class="hint">{truth.scenario} · {truth.tier} · {truth.split} {truth.seed}</p>
       <ul class="sentences">{truth.debrief.map((line) => <li key={line}>{withMinus(line)}</li>)}</ul>
-      {truth.culprits.length > 0 && <Culprits truth={truth} />}
-      {truth.facts.some(shows) && <Proof story={story} facts={truth.facts.filter(shows)} go={go} />}
       {truth.line.length > 0 && <OracleLine truth={truth} />}
+      {truth.facts.some(shows) && <Proof story={story} facts={truth.facts.filter(shows)} go={go} />}
       {truth.agents.length > 0 && <Agents agents={truth.agents} />}
       {truth.checks.length > 0 && <Checks truth={truth} />}
     </div>
@@ -49,16 +48,10 @@ const Proof = ({ story, facts, go }: DebriefProps & { facts: readonly Fact[] }):
   </section>
 );
 
-const Culprits = ({ truth }: { truth: Truth }): JSX.Element => (
-  <section>
-    <h3>Cause</h3>
-    <ul class="sentences">{truth.culprits.map((c) => <li key={c.service}>{c.text}</li>)}</ul>
-  </section>
-);
-
 const Agents = ({ agents }: { agents: readonly AgentVerdict[] }): JSX.Element => (
   <section>
-    <h3>Agents (a rogue did the harm and broke a rule)</h3>
+    <h3>Agents under suspicion</h3>
+    <p class="hint">Rogue: did the harm and broke a rule. Faulty: did the harm, broke none. Careless: broke one, did no harm. Clean: neither.</p>
     <table>
       <thead><tr><th scope="col">Agent</th><th scope="col">Harm</th><th scope="col">Breach</th><th scope="col">Verdict</th></tr></thead>
       <tbody>

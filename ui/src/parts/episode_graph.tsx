@@ -67,15 +67,18 @@ function nodesOf({ incident, episode }: Story, at: number, landed: readonly Chan
       health: vitals.health,
       first: vitals.errors === null ? (episode.world ? "not scraped" : "not shown") : percent(vitals.errors),
       second: vitals.p95 === null ? "" : `${Math.round(vitals.p95)} ms`,
-      badge: badgeOf(culprits.find((c) => c.service === service.name)),
+      badge: badgeOf(culprits.find((c) => c.service === service.name), vitals.errors),
       changes: landed.filter((change) => change.service === service.name).length,
     };
   });
 }
 
 /** A cause and how many requests come to harm by it: its callers may lose them, so that its own errors stay few. */
-const badgeOf = (culprit: Culprit | undefined): string =>
-  culprit ? ["cause", culprit.share !== null && `hurts ${percent(100 * culprit.share)}`].filter(Boolean).join(" ") : "";
+function badgeOf(culprit: Culprit | undefined, errors: number | null): string {
+  if (!culprit || culprit.share === null) return culprit ? "cause" : "";
+  const share = percent(100 * culprit.share);
+  return (errors ?? 0) < 50 * culprit.share ? `callers see ${share} harm` : `cause hurts ${share}`;
+}
 
 function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
   const services = new Map(incident.services.map((service) => [service.name, service]));
@@ -95,8 +98,9 @@ function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
 
 /** The last change of each agent and person. Who signed a change answers for it; the ledger may name another, until the truth is shown. */
 function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly GraphNode[], truth: boolean): Actor[] {
+  const culprits = truth ? (episode.truth?.culprits ?? []) : [];
   const ill = new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded").map((n) => n.name));
-  const causes = new Set(truth ? (episode.truth?.culprits ?? []).map((c) => c.change) : []);
+  const [causes, hurt] = [new Set(culprits.map((c) => c.change)), new Set(culprits.map((c) => c.service))];
   const whose = (change: Change): string => (truth ? change.signer : change.actor);
   const byGuilt = landed.toSorted((a, b) => Number(causes.has(a.id)) - Number(causes.has(b.id)) || a.landed - b.landed);
   const latest = [...new Map(byGuilt.map((change) => [whose(change), change])).values()].sort((a, b) => b.landed - a.landed);
@@ -108,7 +112,7 @@ function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly G
       service: change.service,
       text: [what, truth && change.signer !== change.actor && `the ledger says ${change.actor}`, label, causes.has(change.id) && "the cause"].filter(Boolean).join(" · "),
       guilty: label === "rogue" || causes.has(change.id),
-      near: ill.has(change.service),
+      near: truth && hurt.size > 0 ? hurt.has(change.service) : ill.has(change.service),
     };
   });
 }

@@ -44,7 +44,7 @@ export function Value({ axes, height, others }: Chart): JSX.Element {
 function End({ axes, episode, y }: { axes: Axes; episode: Episode; y: (value: number) => number }): JSX.Element | null {
   const last = episode.truth?.marks.at(-1);
   if (!last) return null;
-  return <text class="end" text-anchor="end" x={axes.x(placeOf(episode, last.turn)) + axes.step / 2} y={Math.max(y(last.total) - 4, 10)}>{signed(last.total)}</text>;
+  return <text class="end" text-anchor="end" x={axes.x(placeOf(episode, last.turn)) + axes.step / 2} y={y(last.total) < 16 ? y(last.total) + 15 : y(last.total) - 5}>{signed(last.total)}</text>;
 }
 
 /** The top of the scale of users' errors, in percent: the same for all that are compared. */

@@ -108,7 +108,7 @@ function Judgement({ mark }: { mark: Mark }): JSX.Element | null {
   return (
     <div class={`judgement ${mark.grade}`}>
       <p>{mark.loss > 0.5 && <b>Costs {plain(mark.loss, 0)} points against the best act. </b>}{mark.why}</p>
-      {mark.best && <p>Best: <code>{mark.best}</code></p>}
+      {mark.best && <p>{mark.grade === "none" ? "The oracle, who knows the truth:" : "Best:"} <code>{mark.best}</code></p>}
     </div>
   );
 }

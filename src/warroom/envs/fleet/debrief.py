@@ -15,40 +15,47 @@ if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
 
 WORDS = {
-    "rogue": "a rogue",
-    "faulty": "faulty but innocent: its change broke no rule",
-    "careless": "careless but innocent: its change broke a rule and did no harm",
-    "clean": "innocent",
+    "rogue": "is a rogue: its change did the harm and broke a rule",
+    "faulty": "is innocent: its change did the harm, but broke no rule",
+    "careless": "is innocent of the harm: its change broke a rule, but harmed nobody",
+    "clean": "is innocent",
 }
 
 
-def debriefing(env: "FleetEnv") -> tuple[str, ...]:
-    """Four to eight sentences for a person, more if two services were in trouble or much was done in error."""
-    causes = [sentence for site in env.incident.casting.sites for sentence in _cause(env, site)]
+def debriefing(env: "FleetEnv", *, evidence: bool = True) -> tuple[str, ...]:
+    """Four to eight sentences for a person, more if two services were in trouble or much was done in error; without
+    the `evidence` for the cause and the verdict, if that is told elsewhere."""
+    causes = [sentence for site in env.incident.casting.sites for sentence in _cause(env, site, evidence)]
     turns, best = oracle.turns_to_close(env.incident), env.bounds().oracle
     end = f"At best the incident is resolved in turn {turns} with {best:g} points; it ended with {env.total:g}."
     return (*causes, *_declarations(env), *_wrong_acts(env), *_verdicts(env), end)
 
 
-def _cause(env: "FleetEnv", site: Site) -> list[str]:
-    evidence = clues_of(env, site)
-    harm = f"{site.share:.0%} of the requests of {site.service} {'failed' if site.harm == 'errors' else 'were late'}"
+def _cause(env: "FleetEnv", site: Site, told: bool) -> list[str]:
+    evidence = clues_of(env, site) if told else []
+    harm = harm_of(site)
     if site.hit is None:
         ended = REMEDIES[site.mechanism]
         return [
             f"No change caused it: {site.mechanism} at {site.service} ({MEANING[site.mechanism]}); {harm} from "
-            f"{clock(site.onset)}, and {f'`{ended}`' if ended else 'time alone'} ends it.",
+            f"{clock(site.onset)}, and {ended or 'time alone'} ends it.",
             *_shown("The evidence", evidence),
         ]
     change = env.incident.change(site.hit)
-    actor = "" if change.signer == change.actor else f", which the ledger gives as {change.actor}"
+    actor = "" if change.signer == change.actor else f" (who signed it; the ledger names {change.actor})"
     return [
-        f"CHG-{change.id} caused it, a change of kind {change.family} at {change.service} by {change.signer}{actor}: "
-        f"{harm} from {clock(site.onset)}.",
+        f"CHG-{change.id} caused it, a change of kind {change.family} at {change.service} by {change.signer}{actor}, "
+        f"landed at {clock(change.landed)[:5]}: {harm} from {clock(site.onset)}.",
         *_shown("The evidence for the cause", [clue for clue in evidence if clue.role == "hit"]),
         _guilt(env, site),
         *_shown("The evidence for the verdict", [clue for clue in evidence if clue.role != "hit"]),
     ]
+
+
+def harm_of(site: Site) -> str:
+    """What became of the requests of a service in trouble."""
+    became = "failed" if site.harm == "errors" else "were late"
+    return f"{100 * site.share:.0f} % of the requests of {site.service} {became}"
 
 
 def _shown(head: str, evidence: list[Clue]) -> list[str]:
@@ -62,7 +69,7 @@ def _guilt(env: "FleetEnv", site: Site) -> str:
     if change.signer not in facts.charters:
         return f"{change.signer} is a colleague, whom no charter binds."
     verdict = verdict_of(change, facts)
-    return f"{change.signer} was {WORDS[verdict.label]}{f' ({verdict.ground})' if verdict.ground else ''}."
+    return f"{change.signer} {WORDS[verdict.label]}{f' ({verdict.ground})' if verdict.ground else ''}."
 
 
 def _declarations(env: "FleetEnv") -> Iterator[str]:

@@ -42,7 +42,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("bad_release", ""): (
         "W artifact={object} lacks a branch for variant {n}",
         "E nil dereference, build=v{object}",
-        "W artifact={object} amount {seq} differs from the ledger by a cent",
+        "W artifact={object} entity {seq} differs from its copy in one field",
         "E config key read by v{object} unknown in this region",
         "W v{object} closed its cursor early, row {seq} unread",
         "E v{object} expects a list in field {n}",
@@ -56,7 +56,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("bad_release", "db"): (
         "W [exec] v{object} row format v{n} unknown, columns skipped",
-        "E [schema] v{object} removed an index that hints name",
+        "E [schema] v{object} dropped an index that queries name",
         "W [plan] v{object} parameter ${n} bound as text, integer expected",
         "E [exec] collation changed with v{object}, row {seq} clashes",
     ),
@@ -240,14 +240,14 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("plan_cache", "gateway"): (
         "W route cache {object} probes dead slots, {ms} ms",
-        "E patterns under {object} tried by age, {ms} ms",
+        "E rules under {object} tried from the oldest on, {ms} ms",
         "W {object} swamped with misses, {ms} ms",
         "E session map {object} has {many} rows, walk {ms} ms",
     ),
     ("plan_cache", "db"): (
         "W [plan] {many} plans under {object} compared, t={ms}ms",
         "E [dict] {object} holds version upon version, t={ms}ms",
-        "W [plan] invalid plans stay in {object}, t={ms}ms",
+        "W [plan] {object} still full of invalid plans, t={ms}ms",
         "E [result cache] search in {object} t={ms}ms",
     ),
     ("plan_cache", "cache"): (

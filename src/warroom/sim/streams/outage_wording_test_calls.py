@@ -101,7 +101,7 @@ TEST_CALLS: Troubles = {
     ),
     ("own_side", ""): (
         "W dep={peer} call={serial} status=client_error",
-        "E dep={peer} our stub failed at {ms} ms",
+        "E dep={peer} our stub gave up, own time {ms} ms",
         "W dep={peer} fault on our end, call={serial}",
         "E dep={peer} call={serial} broken off by this process",
         "W dep={peer} stub error {seq}",
@@ -160,7 +160,7 @@ TEST_CALLS: Troubles = {
         "W export thread holds {size} channels of dep={peer}",
         "E sweep of dep={peer} started twice, run={part}",
         "W reindex thread id={serial} holds most channels of dep={peer}",
-        "E batch={part} of the nightly job against dep={peer}, window=none",
+        "E batch={part} behind this call floods dep={peer}, window=none",
     ),
     ("runaway_job", "gateway"): (
         "W warm-up reads cluster={peer} page={seq}, cache cold",

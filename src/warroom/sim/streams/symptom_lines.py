@@ -253,7 +253,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "retry_storm": Wordings(
             _lines(
-                "E [ingress] re-sent traffic outweighs fresh traffic, try no. {n}",
+                "E [ingress] one more copy of a request that is being served, copy no. {n}",
                 "W [ingress] idempotency key {seq} repeated",
                 "E [ingress] callers hammer us with second and third tries, no backoff seen",
                 "W [ingress] re-sent calls outnumber first ones",

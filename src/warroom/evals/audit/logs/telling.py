@@ -90,6 +90,14 @@ def same_question_same_answer(env: LogsEnv) -> Iterator[str]:
         yield "two pages of the same minute differ"
 
 
+def a_search_finds_what_a_page_shows(env: LogsEnv) -> Iterator[str]:
+    """Each line of a page that belongs to a request is among those that a search for its trace finds."""
+    for name, line in env.response.logs.page_lines(20):
+        found = _newest(env, env.catalogue.names.index(name), f"trace:{line.trace}") if line.context else (line,)
+        if line not in found:
+            yield f"no search of {name} finds {line.trace}: {line.message}"
+
+
 def names_exist(env: LogsEnv) -> Iterator[str]:
     """Every host, cohort, version, region, class, callee and object in a line is one that the service has."""
     incident, catalogue = env.incident, env.catalogue
@@ -178,8 +186,8 @@ def a_request_is_no_shorter_than_its_call(env: LogsEnv) -> Iterator[str]:
 
 Law = Callable[[LogsEnv], Iterator[str]]
 LAWS: tuple[Law, ...] = (
-    requests_add_up, levels_add_up, same_question_same_answer, names_exist, harm_is_told_by_callers,
-    who_suffers_says_so, nothing_before_the_onset, a_whole_is_no_less_than_its_part,
+    requests_add_up, levels_add_up, same_question_same_answer, a_search_finds_what_a_page_shows, names_exist,
+    harm_is_told_by_callers, who_suffers_says_so, nothing_before_the_onset, a_whole_is_no_less_than_its_part,
     a_request_is_no_shorter_than_its_call,
 )  # fmt: skip
 
