@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { Call, Fact, Mark, Turn } from "../contract";
 import { actOf, callText, markOf, placeOf, readingsOf, spoken, turnAt, unknownFacts, type Gap, type Story } from "../model/story";
 import { seatName, termName, theSeat } from "../model/names";
-import { moment, plain, sentence, signed } from "../model/text";
+import { count, moment, plain, sentence, signed } from "../model/text";
 import { address, adjust } from "../state/store";
 import { Button, Fold, GradeMark, Printed, SeatName } from "./bits";
 
@@ -107,7 +107,7 @@ function Judgement({ mark }: { mark: Mark }): JSX.Element | null {
   if (!mark.why && !mark.best) return null;
   return (
     <div class={`judgement ${mark.grade}`}>
-      <p>{mark.loss > 0.5 && <b>Costs {plain(mark.loss, 0)} points against the best act. </b>}{mark.why}</p>
+      <p>{mark.loss > 0.5 && <b>Costs {count(Math.round(mark.loss), "point")} against the best act. </b>}{mark.why}</p>
       {mark.best && <p>{mark.grade === "none" ? "The oracle, who knows the truth:" : "Best:"} <code>{mark.best}</code></p>}
     </div>
   );

@@ -38,7 +38,7 @@ def _cause(env: "FleetEnv", site: Site, told: bool) -> list[str]:
         ended = REMEDIES[site.mechanism]
         return [
             f"No change caused it: {site.mechanism} at {site.service} ({MEANING[site.mechanism]}); {harm} from "
-            f"{clock(site.onset)}, and {ended or 'time alone'} ends it.",
+            f"{clock(site.onset)}, and {f'{ended}({site.service})' if ended else 'time alone'} ends it.",
             *_shown("The evidence", evidence),
         ]
     change = env.incident.change(site.hit)

@@ -18,7 +18,9 @@ def debriefing(env: "LogsEnv") -> tuple[str, ...]:
     out = [sentence for story in incident.casting.hits for sentence in _cause(env, story)]
     if not out:
         out = ["Nothing was wrong: requests got through in spite of every problem in the logs."]
-    lost_by_users = f"{incident.access.lost_share:.1%} of user requests failed before the page: {incident.severity}."
+    lost_by_users = (
+        f"{100 * incident.access.lost_share:.1f} % of user requests failed before the page: {incident.severity}."
+    )
     wrong = [event.subject for event in env.events if event.name == "wrong_remedy"]
     if incident.casting.hits:
         out.append(lost_by_users)
@@ -43,7 +45,10 @@ def _cause(env: "LogsEnv", story: Story) -> list[str]:
     others = sum([other.site == story.site or other.owner == story.owner for other in env.incident.casting.stories]) - 1
     told = f"{_lines(env, story)}. These lines carry the trace ids of requests that came to harm"
     besides = f"; those of the {_problems(others)} there do not." if others else "."
-    return [f"{row.name}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.", told + besides]
+    return [
+        f"{row.name.replace('_', ' ').capitalize()}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.",
+        told + besides,
+    ]
 
 
 def _problems(count: int) -> str:
