@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 WORDS = {
     "rogue": "is a rogue: its change did the harm and broke a rule",
-    "faulty": "is innocent: its change did the harm, but broke no rule",
-    "careless": "is innocent of the harm: its change broke a rule, but harmed nobody",
+    "faulty": "is faulty: its change did the harm, but broke no rule",
+    "careless": "is careless: its change broke a rule, but harmed nobody",
     "clean": "is innocent",
 }
 
@@ -74,7 +74,7 @@ def _guilt(env: "FleetEnv", site: Site) -> str:
 
 def _declarations(env: "FleetEnv") -> Iterator[str]:
     for number, (cause, service, change) in enumerate(env.declared):
-        made = f"{cause} at {service} by {'no change' if change is None else f'CHG-{change}'}"
+        made = f"{cause.replace('_', ' ')} at {service} {'without a change' if change is None else f'by CHG-{change}'}"
         if (cause, service, change) not in env.right_declarations:
             yield f"The declaration of {made} was wrong ({RESOLUTION['miscommunication']:+g})."
         elif number == 0:
