@@ -171,6 +171,14 @@ def test_a_request_is_carried_out_by_a_narrower_reading_too() -> None:
     assert [r.call.name for r in page_of(waiting(env, "oversight")).requests] == ["series"]
 
 
+def test_a_request_for_a_search_takes_several_words_and_a_time() -> None:
+    env = fleet("fleet/autoscaler_cost_cut")
+    place = env.incident.system.names[1]
+    env.step(ToolCall("wait", {"ask": f"oversight logs {place} trace:none -level:info since 9:00"}))
+    (asked,) = page_of(env).requests
+    assert asked.call.arguments == {"service": place, "words": "trace:none -level:info", "since": "9:00"}
+
+
 def test_the_manager_hears_of_the_world_by_chat_alone() -> None:
     page = page_of(waiting(fleet("fleet/db_deadlock", "hard"), "manager"))
     assert page.overview is None and page.health is None and page.alerts is None

@@ -3,6 +3,7 @@
 A request costs the seat that carries it out one of its readings. The result is passed on by itself with its next act.
 """
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from warroom.core.errors import unknown_name_message
 from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
 
+TIME = re.compile(r"\d{1,2}:\d\d")
 FILLERS = {"since"}
 """Words that people put between arguments."""
 
@@ -60,12 +62,18 @@ def example(readings: Mapping[str, list[Tool]]) -> str:
 
 
 def _bind(tool: Tool, words: list[str], allowed_values: Mapping[str, tuple[str, ...]]) -> dict[str, object]:
-    """Arguments in the order of the tool's parameters; the last one takes all words that are left."""
+    """Arguments in the order of the tool's parameters. A time at the end is that of a search; the parameter before it,
+    or the last one, takes all words that are left."""
     arguments: dict[str, object] = {}
-    for parameter in tool.parameters:
+    parameters = list(tool.parameters)
+    if [parameter.name for parameter in parameters[-2:]] == ["words", "since"]:
+        since = parameters.pop().name
+        if words and TIME.fullmatch(words[-1]):
+            *words, arguments[since] = words
+    for parameter in parameters:
         if not words:
             break
-        last = parameter is tool.parameters[-1]
+        last = parameter is parameters[-1]
         arguments[parameter.name] = " ".join(words) if last else words[0]
         words = [] if last else words[1:]
     if words:
