@@ -340,12 +340,16 @@ def test_scripted_policies_know_the_handbook_and_nothing_of_how_incidents_are_dr
         assert not imported & {f"warroom.{name}" for name in HIDDEN_FROM_POLICIES}, path
 
 
-def test_every_seat_is_told_what_the_others_can_read() -> None:
+def test_every_seat_is_told_what_the_others_can_read_and_with_which_arguments() -> None:
     env = fleet("fleet/db_deadlock")
-    readings = {tool.name for tools in env.communication.readings_of.values() for tool in tools}
+    readings = {
+        " ".join([tool.name, *[parameter.name.upper() for parameter in tool.parameters]])
+        for tools in env.communication.readings_of.values()
+        for tool in tools
+    }
     for seat in SEATS:
         messages = next(line for line in env.brief(seat).render().splitlines() if line.startswith("Messages:"))
-        assert not [name for name in readings if f" {name}" not in messages], seat
+        assert not [reading for reading in readings if f"`{reading}`" not in messages], seat
 
 
 @pytest.mark.parametrize("tier", TIERS)

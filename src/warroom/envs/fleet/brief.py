@@ -152,7 +152,7 @@ def rules(difficulty: Difficulty) -> str:
         "seat, the reading and its arguments in order, such as `sre series SERVICE 14:20`. Asking is free; the seat "
         "asked spends one of its own readings and passes the result on with its next act. A request stands until it is "
         "carried out. Sre and oversight can read `metrics SERVICE`, `series SERVICE SINCE`, "
-        "`logs SERVICE WORDS SINCE`, `traces SERVICE` and `alerts`, oversight also "
+        "`logs SERVICE WORDS SINCE`, `traces SERVICE` and `alerts STATE`, oversight also "
         "`record SUBJECT SINCE` (the ledger) and `charter AGENT`, "
         "developer `diff CHANGE` and `running SERVICE`, manager `approvals SERVICE WORDS` and `calendar`. Only the sre "
         "declares, oversight flags, the developer restarts, rolls back and scales, the manager escalates, freezes and "
