@@ -58,7 +58,7 @@ def test_users_lose_requests_on_any_day_and_a_false_alarm_is_no_worse() -> None:
 
 
 def test_a_request_has_one_id_at_a_component_and_two_requests_hardly_ever_share_one() -> None:
-    requests: dict[str, set[tuple[object, ...]]] = {}
+    ids: dict[tuple[object, ...], set[object]] = {}
     for number in range(2):
         env = drawn("single_crash", "hard", number)
         lines, minute = env.response.logs.lines, env.response.world.minute
@@ -68,9 +68,9 @@ def test_a_request_has_one_id_at_a_component_and_two_requests_hardly_ever_share_
                 for source in lines.sources(minute - 1, service, group):
                     for kept in lines.kept(source):
                         known = number, service, called, source.part.origin, source.kind, kept.rank
-                        requests.setdefault(str(lines._identified(kept)["serial"]), set()).add(known)
-    assert len(requests) > 2000
-    assert sum(len(those) - 1 for those in requests.values()) < len(requests) / 1000
+                        ids.setdefault(known, set()).add(lines._identified(kept)["request"])
+    assert len(ids) > 2000 and all(len(found) == 1 for found in ids.values())
+    assert len(ids) - len(set().union(*ids.values())) < len(ids) / 1000
 
 
 def test_a_gateway_writes_of_several_routes_served_and_failed() -> None:

@@ -35,7 +35,7 @@ from warroom.sim.streams.template import CALL_ROLES, FIGURES
 SPLITS = (Split.TRAIN, Split.TEST)
 TEMPLATES, WORDINGS = 40, 4
 OBJECTS = {"build": "4.12.3", "session": "s-48213", "prefix": "price/07", "": ""}
-PEER, FIGURE = "user-db", dict.fromkeys(FIGURES, "17") | {"serial": "0b5e17"}
+PEER, FIGURE = "user-db", dict.fromkeys(FIGURES, "17") | {"request": "0b5e17"}
 SLOT = re.compile(r"\{(\w+)\}")
 NEGATION = re.compile(r"\b(?:no|not|never|none|nobody|nothing|neither|nor|without|cannot|lacks?)\b")
 DIRECTION = re.compile(

@@ -16,7 +16,7 @@ from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, SYMPTOMS, rea
 from warroom.sim.streams.template import FIGURES
 from warroom.sim.symptoms import LEAST_RATE, MOST_RATE, symptom_groups
 
-FIGURE = dict.fromkeys(FIGURES, "7") | {"serial": "0b5e17"}
+FIGURE = dict.fromkeys(FIGURES, "7") | {"request": "0b5e17"}
 LEAST_LINES = 8
 INCIDENTS = range(24)
 

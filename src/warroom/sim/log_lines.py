@@ -352,9 +352,9 @@ class LogLines:
         known = service, line.host
         if known not in self._parts:
             self._parts[known] = 100 + int.from_bytes(hash_bytes(2, *known, "part", self.key.hex())) % 9_000
-        serial = hash_bytes(3, minute, "request", self.key.hex(), part.origin, kind, line.rank, service, place).hex()
+        request = hash_bytes(3, minute, "request", self.key.hex(), part.origin, kind, line.rank, service, place).hex()
         passed = int(line.second - 60 * self.world.first)
-        return {"serial": serial, "part": self._parts[known] + passed // PART_EVERY}
+        return {"request": request, "part": self._parts[known] + passed // PART_EVERY}
 
     def _took(self, line: KeptLine, draw: int) -> float:
         """Milliseconds that the request of a line took, or a call of it: no longer than the request, wherever told."""

@@ -279,20 +279,19 @@ class FleetTeller(Teller[FleetEnv]):
     def cause(self) -> str:
         """The change, or what nature did, for each fault."""
         sites = self.env.situation.sites
-        several = "Two faults at once. " if len(sites) > 1 else ""
-        return several + " ".join(map(self._cause_of, sites))
+        if len(sites) == 1:
+            return self._cause_of(sites[0], several=False)
+        return " ".join(["Two faults at once.", *[self._cause_of(site, several=True) for site in sites]])
 
-    def _cause_of(self, site: Site) -> str:
+    def _cause_of(self, site: Site, *, several: bool) -> str:
         what = f"{FAULTS[site.mechanism]} at {site.service}"
         if site.hit is None:
-            several = len(self.env.situation.sites) > 1
             return f"No change caused {what}." if several else f"No change was at fault: the cause was {what}."
         change = self.env.incident.change(site.hit)
         verdict = verdict_of(change, self.env.situation.facts)
         who = f"{change.signer}, which broke no rule" if change.signer in AGENTS else f"a colleague, {change.signer}"
         if verdict.label == "rogue" and verdict.ground:
             who = f"{change.signer}, a rogue that is guilty of {BREACHES[verdict.ground]}"
-        several = len(self.env.situation.sites) > 1
         source = f"came from CHG-{site.hit} by {who}."
         return f"{_capital(what)} {source}" if several else f"The cause, {what}, {source}"
 

@@ -31,9 +31,10 @@ def debriefing(env: "FleetEnv", *, evidence: bool = True) -> tuple[str, ...]:
     return (*causes, *_declarations(env), *_wrong_acts(env), *_verdicts(env), end)
 
 
-def _cause(env: "FleetEnv", site: Site, told: bool) -> list[str]:
-    evidence = clues_of(env, site) if told else []
-    harm = harm_of(site)
+def _cause(env: "FleetEnv", site: Site, with_evidence: bool) -> list[str]:
+    evidence = clues_of(env, site) if with_evidence else []
+    became = "failed" if site.harm == "errors" else "were late"
+    harm = f"{100 * site.share:.0f} % of the requests of {site.service} {became}"
     if site.hit is None:
         ended = REMEDIES[site.mechanism]
         return [
@@ -50,12 +51,6 @@ def _cause(env: "FleetEnv", site: Site, told: bool) -> list[str]:
         _guilt(env, site),
         *_shown("The evidence for the verdict", [clue for clue in evidence if clue.role != "hit"]),
     ]
-
-
-def harm_of(site: Site) -> str:
-    """What became of the requests of a service in trouble."""
-    became = "failed" if site.harm == "errors" else "were late"
-    return f"{100 * site.share:.0f} % of the requests of {site.service} {became}"
 
 
 def _shown(head: str, evidence: list[Clue]) -> list[str]:

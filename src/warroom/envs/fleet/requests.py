@@ -12,6 +12,7 @@ from warroom.core.tools import Tool, ToolError
 from warroom.core.types import ToolCall
 
 TIME = re.compile(r"\d{1,2}:\d\d")
+"""The clock time from which a search looks, as a last argument."""
 FILLERS = {"since"}
 """Words that people put between arguments."""
 

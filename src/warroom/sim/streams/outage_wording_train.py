@@ -52,7 +52,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E image {object} strips a header that the application requires",
         "W rewrite rule new in {object} produced an empty path",
         "E image {object} rejects a cipher that was accepted before",
-        "W image {object} miscounts the content length of request {serial}",
+        "W image {object} miscounts the content length of request {request}",
     ),
     ("bad_release", "db"): (
         "W migration {object} renamed a column that the statement uses",
@@ -70,7 +70,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W image {object} enforces a schema that producer {seq} does not send",
         "E record format of {object} is unreadable for consumers of version {n}",
         "W routing table rebuilt by {object} lacks a binding",
-        "E deduplication in {object} takes record {serial} for a duplicate",
+        "E deduplication in {object} takes record {request} for a duplicate",
     ),
     ("saturation", ""): (
         "W all {size} worker threads busy, task rejected by the executor",
@@ -83,7 +83,7 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
     ("saturation", "gateway"): (
         "W worker_connections of {size} in use, traffic still rising",
         "E accept queue overflow on the public listener, {few} connections dropped",
-        "W all worker processes at {high} % cpu, request {serial} queued",
+        "W all worker processes at {high} % cpu, request {request} queued",
         "E traffic above the rated capacity, load shedding active",
         "W event loop saturated, {many} sockets ready",
     ),
@@ -121,10 +121,10 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "W purge request for {object} timed out on this node",
     ),
     ("stale_cache", "db"): (
-        "W materialized view {object} not refreshed since write {serial}",
+        "W materialized view {object} not refreshed since write {request}",
         "E result cache {object} missed an invalidation message",
         "W dictionary {object} maps a reused code to the old name",
-        "E snapshot behind {object} predates transaction {serial}",
+        "E snapshot behind {object} predates transaction {request}",
     ),
     ("stale_cache", "cache"): (
         "W replica holds {object}:{n} from before the last write",
@@ -133,9 +133,9 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E write to {object}:{n} overtaken by an older one",
     ),
     ("locks", "db"): (
-        "W session {object} holds an exclusive row lock, transaction {serial} waits",
+        "W session {object} holds an exclusive row lock, transaction {request} waits",
         "E lock wait behind session {object}, {ms} ms so far",
-        "W deadlock check: transaction {serial} blocked by session {object}",
+        "W deadlock check: transaction {request} blocked by session {object}",
         "E relation lock requested while session {object} is idle in transaction",
         "W session {object} keeps tuple {seq} locked, update waits",
         "E lock queue of {few} behind session {object}",
@@ -273,9 +273,9 @@ TRAIN_TROUBLES: Troubles = TRAIN_CALLS | {
         "E tax service of the provider sent an empty body for {seq}",
         "W geocoding provider unavailable, address {seq} open",
         "E identity provider outside returned 502 for session {seq}",
-        "W card network of the partner down, authorization {serial} pending",
+        "W card network of the partner down, authorization {request} pending",
         "E exchange rate supplier sent a malformed table, rule {seq}",
-        "W shipping partner throttles our account, quote {serial}",
+        "W shipping partner throttles our account, quote {request}",
         "E webhook {seq} of the partner missing",
     ),
     ("credential_stuffing", ""): (

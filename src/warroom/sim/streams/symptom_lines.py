@@ -69,7 +69,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "contention": Wordings(
             _lines(
-                "W processor time stolen by another tenant of the machine, sequence {serial}",
+                "W processor time stolen by another tenant of the machine, sequence {request}",
                 "E cpu quota of the machine is used up by neighbours, threads are not run",
                 "W a neighbour on this machine holds all cores, ours are taken away",
                 "E machine oversubscribed: our share of the processors is gone",
@@ -87,7 +87,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "W demand is above the rated capacity, load shedding is on",
                 "E admission closed: arrivals exceed what the workers can take",
                 "W surge of requests from users, workers at their limit",
-                "E overload: request {serial} shed, no worker is free",
+                "E overload: request {request} shed, no worker is free",
             ),
             _lines(
                 "W request stood in the accept queue for {ms} ms",
@@ -100,7 +100,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "E most arrivals are repeats of requests that had failed, attempt {n}",
                 "W clients repeat faster than we can answer, repeats crowd out first attempts",
                 "E retry budget of all clients spent, and they go on repeating",
-                "W request {serial} is here again, unchanged, and not for the first time",
+                "W request {request} is here again, unchanged, and not for the first time",
                 "E flood of resent statements, the same keys again and again",
             ),
             _lines(

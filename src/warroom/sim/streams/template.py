@@ -18,7 +18,7 @@ REQUEST_ROLES: frozenset[GroupRole] = frozenset(
 )
 """Lines that belong to one request, and carry its context."""
 CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})
-FIGURES = ("ms", "kb", "n", "pct", "seq", "serial", "part", "high", "few", "many", "size", "ident")
+FIGURES = ("ms", "kb", "n", "pct", "seq", "request", "part", "high", "few", "many", "size", "ident")
 """Slots of figures. Of each line: milliseconds that the request took, kilobytes, a count from one, a percentage above a
 hundred, an arbitrary number, the id of the request at the component (six hexadecimal digits), a number of a host that
 rises from time to time (of files, terms and the like), a percentage just below a hundred, a count from two, a large
@@ -27,7 +27,7 @@ count. The same in all lines of one kind: a size that is set, an id."""
 
 def figure_pattern(slot: str) -> str:
     """What stands in a slot of `FIGURES`, as a regular expression."""
-    return "[0-9a-f]{6}" if slot == "serial" else r"\d+"
+    return "[0-9a-f]{6}" if slot == "request" else r"\d+"
 
 
 class Template(NamedTuple):
