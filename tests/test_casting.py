@@ -46,6 +46,18 @@ def test_facts_show_one_cause_and_the_verdicts_as_drawn(tier: str) -> None:
     assert {certificate(casting) for casting in castings(tier)} == {""}
 
 
+@pytest.mark.parametrize("tier", TIER_NAMES)
+def test_no_rollout_stands_still_half_way_through_a_single_host(tier: str) -> None:
+    paused = 0
+    for cause in CAUSES.values():
+        system, casting = draw_cast_incident(cause, tier, ROUNDS)
+        for change in casting.facts.changes:
+            if casting.facts.states[change.service].uptake(change.id).hosts < 1:
+                paused += 1
+                assert system.replicas[system.names.index(change.service)] > 1, change
+    assert paused
+
+
 @pytest.mark.parametrize("scenario", CAUSES)
 def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
     cause = CAUSES[scenario]

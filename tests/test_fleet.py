@@ -179,6 +179,27 @@ def test_a_request_for_a_search_takes_several_words_and_a_time() -> None:
     assert asked.call.arguments == {"service": place, "words": "trace:none -level:info", "since": "9:00"}
 
 
+def test_a_request_ends_when_another_seat_passes_on_the_same_reading() -> None:
+    env = fleet("fleet/autoscaler_cost_cut")
+    place = env.incident.system.names[1]
+    env.step(ToolCall("wait", {"ask": f"oversight metrics {place}"}))
+    env = waiting(env, "sre")
+    env.step(ToolCall("metrics", {"service": place}))
+    env.step(ToolCall("wait"))
+    assert [r.call.name for r in page_of(env).requests] == ["metrics"], "nobody has heard of the reading yet"
+    env = waiting(env, "sre")
+    env.step(ToolCall("wait", {"say": "S-1"}))
+    assert not page_of(env).requests
+
+
+def test_metrics_tell_what_people_scaled_a_service_to() -> None:
+    env = waiting(fleet("fleet/autoscaler_cost_cut"), "developer")
+    place, other = env.incident.system.names[1:3]
+    env.step(ToolCall("scale", {"service": place, "replicas": 17}))
+    assert "scaled by hand to 17 replicas" in env.sources.metrics(place).render().splitlines()[0]
+    assert "scaled by hand" not in env.sources.metrics(other).render()
+
+
 def test_the_manager_hears_of_the_world_by_chat_alone() -> None:
     page = page_of(waiting(fleet("fleet/db_deadlock", "hard"), "manager"))
     assert page.overview is None and page.health is None and page.alerts is None
@@ -276,6 +297,15 @@ def test_the_running_system_says_when_a_change_was_asked_for_whatever_the_ledger
                 doctored += shown.get(change.id) != change.asked
                 assert told[change.id].asked == change.asked and clock(change.asked) in told[change.id].text
     assert doctored
+
+
+def test_a_change_that_was_rolled_back_still_shows_on_how_many_hosts_it_ran() -> None:
+    env = waiting(fleet("fleet/autoscaler_cost_cut"), "developer")
+    change = env.incident.casting.dossiers[0].change
+    before = {arrival.change: arrival for arrival in env.sources.running(change.service).arrivals}[change.id]
+    env.step(ToolCall("rollback", {"change": f"CHG-{change.id}"}))
+    after = {arrival.change: arrival for arrival in env.sources.running(change.service).arrivals}[change.id]
+    assert not after.in_force and after.text == before.text.replace("; ", ", rolled back since; ")
 
 
 def differing(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:

@@ -44,7 +44,7 @@ def draw_share(rng: Random, cluster: list[CandidateChange]) -> float:
 
 def _as_cause(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
     hosts = 1.0
-    if rng.random() < difficulty.paused_cause:
+    if rng.random() < difficulty.paused_cause and candidate.can_pause:
         part = (50 + int(rng.random() * 46)) / 100
         hosts = part if harm / part <= candidate.most else 1.0
     return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
@@ -55,7 +55,7 @@ def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficult
     random, formula, terms = rng.random, candidate.family.formula, candidate.terms
     if candidate.family.idles and random() < difficulty.not_in_use:
         lever = three_digits(formula.solve(terms, draw_share(rng, [candidate])))
-        if random() < 0.5:
+        if random() < 0.5 or not candidate.can_pause:
             return CandidateState(lever, False, 1.0)
         return CandidateState(lever, True, (1 + int(random() * 6 * harm)) / 100)
     if candidate.family.harmless is not None:

@@ -77,7 +77,10 @@ class Communication:
         """The seat's readings that its message names, and those that it took because another seat asked for them."""
         named = set(_READING.findall(text)) | {reading.id for reading in self._answers(seat)}
         told = {reading.id for message in self.chat for reading in message.readings}
-        return tuple([reading for reading in self.filed[seat] if reading.id in named - told])
+        passed_on = tuple([reading for reading in self.filed[seat] if reading.id in named - told])
+        # What another seat was asked for, and everybody knows now, needs nobody's reading any more.
+        self.requests = [r for r in self.requests if not any(r.is_met_by(reading.call) for reading in passed_on)]
+        return passed_on
 
     def _answers(self, seat: str) -> Iterator[SeatReading[ReadingFacts]]:
         """Readings that carry out requests, which are then done."""

@@ -309,7 +309,7 @@ class FleetEnv(Env):
     def scale(self, service: Service, replicas: int, say: Say = "", ask: Ask = "") -> Message:
         """Scale a service to at least this many replicas; each brings its own CPU, connections and volume.
 
-        Metrics go on listing the usual hosts.
+        Metrics of the service then say so, and go on listing its usual hosts.
 
         Args:
             service: the service to scale

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from warroom.envs.fleet.situation import Scaling
 from warroom.sim.metrics import BreakdownReading, MetricMinute, breakdown_head, render_breakdown, render_minutes
 from warroom.sim.series import STEP
 from warroom.sim.service_state import PartState
@@ -18,6 +19,8 @@ class MetricsFacts:
     """Requests per second that were sent to it in the last minute: what the formulas of the handbook use."""
     capacity: float | None
     """Requests per second that a store can serve; None for any other service."""
+    scaled: Scaling | None
+    """What people scaled it to in this incident, if they did."""
     first: int
     """First minute of the day that the breakdowns cover."""
     last: int
@@ -29,8 +32,11 @@ class MetricsFacts:
     def render(self) -> str:
         """Load, breakdowns and parts."""
         bears = f", can serve {self.capacity:g}/s" if self.capacity is not None else ""
+        scaled = ""
+        if self.scaled is not None:
+            scaled = f", scaled by hand to {self.scaled.replicas} replicas at {clock(self.scaled.second)}"
         out = [
-            f"{self.service}, load now {self.load:g} requests/s{bears}",
+            f"{self.service}, load now {self.load:g} requests/s{bears}{scaled}",
             breakdown_head(self.first, self.last),
             *[render_breakdown(attribute, rows) for attribute, rows in self.breakdowns],
         ]

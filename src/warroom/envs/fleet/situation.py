@@ -27,6 +27,14 @@ class Act(NamedTuple):
         return f"{self.tool} {what}{f' to {self.replicas}' if self.replicas else ''}"
 
 
+class Scaling(NamedTuple):
+    """What people scaled a service to in this incident."""
+
+    replicas: int
+    second: int
+    """Of the day."""
+
+
 class Situation:
     """The world as it goes on, one minute a turn. The incident itself is not changed."""
 
@@ -39,6 +47,8 @@ class Situation:
         self.frozen: set[str] = set()
         self.undone: set[int] = set()
         """Changes that people rolled back."""
+        self.scaled: dict[str, Scaling] = {}
+        """Services that people scaled, and the last time that they did."""
         self._quiet = self._quiet_before()
 
     def copy(self) -> "Situation":
@@ -47,6 +57,7 @@ class Situation:
         twin.__dict__.update(self.__dict__)
         twin.world = self.world.copy()
         twin.suspended, twin.frozen, twin.undone = set(self.suspended), set(self.frozen), set(self.undone)
+        twin.scaled = dict(self.scaled)
         return twin
 
     # -- what is the case -----------------------------------------------------------------------------
@@ -138,6 +149,8 @@ class Situation:
         if act.tool == "rollback" and act.change is not None:
             self.undone.add(act.change)
             self.world.roll_back(act.change, self.second)
+        if act.tool == "scale":
+            self.scaled[act.service] = Scaling(act.replicas, self.second)
         if act.tool == "restart":
             self.world.restart(self.names.index(act.service), self.second)
 

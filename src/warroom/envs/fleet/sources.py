@@ -115,6 +115,7 @@ class Sources:
             service=service,
             load=float(f"{self.counts.sent(self.minute, i) / 60:.3g}"),
             capacity=state.capacity if self.system.kinds[i] == "db" else None,
+            scaled=self.situation.scaled.get(service),
             first=breakdown_start(self.slices, self.minute),
             last=self.minute,
             breakdowns=tuple([(a, breakdown(self.slices, i, a, self.minute)) for a in ATTRIBUTES]),
@@ -225,8 +226,6 @@ class Sources:
             SignedBy(change.id, change.actor, change.signer), self.split, self._source("signature", change.id)
         )
         times = f"{clock_to_the_second(change.asked)} {clock_to_the_second(change.landed)}"
-        if not live:
-            text = f"CHG-{change.id} rolled back"
         return Arrival(
             change.id,
             change.family,
@@ -236,7 +235,7 @@ class Sources:
             uptake.hosts,
             live,
             change.signer,
-            f"{times} {change.family} {text}; {signed}",
+            f"{times} {change.family} {text}{'' if live else ', rolled back since'}; {signed}",
         )
 
     def approvals(self, service: str, words: str = "") -> ApprovalFacts:
