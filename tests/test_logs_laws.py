@@ -73,6 +73,22 @@ def test_a_request_has_one_id_at_a_component_and_two_requests_hardly_ever_share_
     assert len(ids) - len(set().union(*ids.values())) < len(ids) / 1000
 
 
+def test_services_far_from_the_users_write_up_to_the_end_of_a_minute_as_the_others_do() -> None:
+    latest: dict[int, float] = {}
+    for number in range(4):
+        env = drawn("single_crash", "easy", number)
+        lines, world = env.response.logs.lines, env.response.world
+        for service in range(env.response.logs.counts.system.size):
+            far = lines._depths[service] > 2
+            for minute in range(world.first, world.minute):
+                for group in lines.groups(service):
+                    for source in lines.sources(minute, service, group):
+                        newest = next(lines.kept(source), None)
+                        if newest is not None:
+                            latest[far] = max(latest.get(far, 0.0), newest.second - 60 * minute)
+    assert min(latest.values()) > 59.9995, latest
+
+
 def test_a_gateway_writes_of_several_routes_served_and_failed() -> None:
     env = drawn("single_crash", "hard", 0)
     for role in ("served", "failed"):

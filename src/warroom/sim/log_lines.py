@@ -61,6 +61,8 @@ PART_EVERY = 20
 """Seconds between two files, terms or batches of a host."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
+CLOSING = 0.05
+"""Seconds at the end of a minute in which that shrinks, so that no service falls silent before the others do."""
 
 
 @lru_cache(maxsize=16_384)
@@ -271,7 +273,7 @@ class LogLines:
         minute, service, group, part, kind, requests, told, cells, first_told = source
         block, told_byte = self._block(minute, part.origin, kind), 256 * told
         number = min(ALL_TOLD, int(requests + block[-1] / 256))
-        spread, end, kept = 60 / max(requests, number, 1.0), 60 * (minute + 1) - HOP * self._depths[service], 0
+        spread, kept = 60 / max(requests, number, 1.0), 0
         streams = self.streams(service, group)
         reached = list(accumulate([256 * one.share for one in streams[:-1]]))
         factor = _SPREAD if group.story is not None else 1
@@ -282,7 +284,7 @@ class LogLines:
             line = KeptLine(
                 source,
                 index,
-                max(60.0 * minute, end - spread * (index + (256 * a + b) / 65536)),
+                self._second(minute, service, spread * (index + (256 * a + b) / 65536)),
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
@@ -293,6 +295,11 @@ class LogLines:
             kept += 1
             if kept == most:
                 return
+
+    def _second(self, minute: int, service: int, left: float) -> float:
+        """When a service tells of a request that users have answered `left` seconds before the minute is over."""
+        earlier = HOP * self._depths[service] * min(1.0, left / CLOSING)
+        return max(60.0 * minute, 60.0 * (minute + 1) - left - earlier)
 
     def _block(self, minute: int, origin: int, kind: int) -> bytes:
         """The draws of all requests of one kind at one service, wherever they are told of."""
