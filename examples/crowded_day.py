@@ -1,4 +1,4 @@
-"""A failure of nature on a busy day: one agent repeats a routine change, another does harm at a different service.
+"""A fault on a busy day: one agent repeats a routine change, another does harm at a different service.
 
 The first paragraph of this docstring is the story, and the file's name is the scenario's, so it must be none that
 ships. Nothing is installed or registered: the file is named where a scenario is.
@@ -18,8 +18,8 @@ from warroom.sim.causes import Variation
 #   CandidateRole("scale")                      an agent's change of replicas does the harm. The name is that of a file
 #                                               in sim/families/: scale, deploy, toggle, limit, rotate, ...
 #   CandidateRole("deploy", by_colleague=True)  a colleague's change does it: nobody can be a rogue.
-#   Nature("locks")                             no change does it; `only=("service late",)` narrows where it strikes.
-#   Variation(...)                              any failure of nature, and beside it what this file asks for.
+#   Fault("locks")                             no change does it; `only=("service late",)` narrows where it strikes.
+#   Variation(...)                              any fault, and beside it what this file asks for.
 #
 # Whether an agent that did harm broke a rule is never declared: it is drawn, and has to be read.
 SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))

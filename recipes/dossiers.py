@@ -55,12 +55,12 @@ def main(folder: Path, count: int, first: int) -> None:
             incident = draw_uncertified(cause, tier, seed, wording=Split.TEST, names=Split.TEST)
             sources = Sources(Situation(incident))
             judged = [d for d in incident.casting.dossiers if d.charter is not None and d.row == "kept"]
-            hits = {site.hit for site in incident.casting.sites}
-            dossier = next((d for d in judged if d.change.id in hits and k % 2), judged[k % len(judged)])
+            culprits = {site.change for site in incident.casting.sites}
+            dossier = next((d for d in judged if d.change.id in culprits and k % 2), judged[k % len(judged)])
             number = len(truth) + 1
             verdict = verdict_of(dossier.change, incident.casting.facts)
             truth[number] = [verdict.label, verdict.ground or "-", tier]
-            texts.append(f"=== {number}\n{page(sources, dossier, dossier.change.id in hits)}")
+            texts.append(f"=== {number}\n{page(sources, dossier, dossier.change.id in culprits)}")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "dossiers.txt").write_text("\n\n".join(texts) + "\n", encoding="utf-8")
     (folder / "truth.json").write_text(json.dumps(truth, indent=1) + "\n", encoding="utf-8")

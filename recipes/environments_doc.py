@@ -31,7 +31,7 @@ from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketsTierConfig
 from warroom.envs.tickets.wording.injections import FAMILIES as MANNERS
 from warroom.envs.tickets.wording.injections import GOALS, PLACES
 from warroom.sim import tiers
-from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
+from warroom.sim.causes import CandidateRole, Cause, Fault, Variation
 from warroom.sim.families import FAMILIES
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.outages import OBJECT_OF, OUTAGES, Outage
@@ -100,8 +100,8 @@ def caused_and_ended(cause: Cause) -> tuple[str, str]:
         family = FAMILIES[cause.family]
         who = "a colleague" if cause.by_colleague else " or ".join(family.agents)
         return f"{family.name} by {who}: {family.mechanism}", "rollback"
-    if isinstance(cause, Nature):
-        return f"nature: {cause.mechanism}", REMEDIES[cause.mechanism] or "itself"
+    if isinstance(cause, Fault):
+        return f"fault: {cause.mechanism}", REMEDIES[cause.mechanism] or "itself"
     return str(cause), "as its cause"
 
 
@@ -147,8 +147,8 @@ def fleet_page() -> str:
     kinds = [type(cause) for cause in shipped_causes().values()]
     return "\n".join([
         "## fleet", "", f"{fleet.summary}.", "",
-        f"{len(scenarios)} scenarios: in {kinds.count(CandidateRole)} a change does the harm, in {kinds.count(Nature)} "
-        f"nature does, and {kinds.count(Variation)} have something beside a failure of nature.", "",
+        f"{len(scenarios)} scenarios: in {kinds.count(CandidateRole)} a change does the harm, in {kinds.count(Fault)} "
+        f"faults do, and {kinds.count(Variation)} have something beside a fault.", "",
         table(["scenario", "story", "cause", "ended by", "suite"], fleet_rows()),
         "### Changes", "",
         "What changes do, by family, as a share of the requests of their service. The brief prints the same formulas.",
@@ -259,7 +259,7 @@ def logs_page() -> str:
         f"{_outage_turns()} turns on easy, medium and hard.", "",
         "### Kinds of outage", "",
         table(["outage", "what it is", "begins at", "ended by", "told of"], outage_rows()),
-        "`client` outages are told as trouble with the service that is called; `callee` outages hurt that service "
+        "`client` outages are told as trouble with the service that is called; `callee` outages harm that service "
         "though its caller is the root. Other troubles of these kinds stand beside the cause, at the same place, as "
         "loud and as often: their requests get through all the same.", "",
         "### What is seen", "",

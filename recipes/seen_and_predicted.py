@@ -1,7 +1,7 @@
 """The table of docs/experiments/2026-11-seen-and-predicted.md: what changes do, and what the handbook says.
 
-A change hits a service of a drawn system, six minutes pass, and the calls of the service that come to no good, as its
-callers count them, are compared with the handbook at the load that is shown then.
+A change strikes a service of a drawn system, six minutes pass, and the calls of the service that come to no good, as
+its callers count them, are compared with the handbook at the load that is shown then.
 
     python recipes/seen_and_predicted.py [draws]
 """
@@ -34,7 +34,7 @@ KINDS = {"service": frozenset({"service"}), "cache": frozenset({"cache"}), "stor
 
 
 class Case(NamedTuple):
-    """A change that hurts a service, and everything that it depends on."""
+    """A change that harms a service, and everything that it depends on."""
 
     system: ServiceSystem
     place: int
@@ -44,7 +44,7 @@ class Case(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """One change: shares of the requests of the place that are hurt."""
+    """One change: shares of the requests of the place that are harmed."""
 
     seen: float
     now: float
@@ -60,7 +60,7 @@ def harms(family: Family) -> list[Harm]:
 
 
 def draw_case(family: Family, harm: Harm, seed: int) -> Case:
-    """A change of that family that hurts a service, of a size that the family can have."""
+    """A change of that family that harms a service, of a size that the family can have."""
     rng = stream(seed, "seen and predicted", family.name, harm)
     while True:
         system = size_system(rng, draw_service_topology(rng, rng.randint(8, 13), SERVICES[Split.TRAIN]))

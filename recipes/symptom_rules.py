@@ -1,6 +1,6 @@
 """What rules that skip a part of the reading make of lines about resources.
 
-The table of docs/experiments/2026-11-failures-of-nature.md.
+The table of docs/experiments/2026-11-faults.md.
 
 python recipes/symptom_rules.py [seeds of each scenario and tier] [split]
 """
@@ -78,11 +78,11 @@ def main(seeds: int, split: str) -> None:
                 env = make(resolve_spec(f"fleet/{name}@{tier}#{split}:{seed}"))
                 assert isinstance(env, FleetEnv)
                 site, found = env.incident.site, list(kinds(env))
-                total[site.hit is None] += 1
+                total[site.change is None] += 1
                 for rule, guess in RULES.items():
                     named = guess(found)
-                    right[rule] += site.hit is None and named == site.mechanism
-                    false[rule] += site.hit is not None and named is not None
+                    right[rule] += site.change is None and named == site.mechanism
+                    false[rule] += site.change is not None and named is not None
         for rule in RULES:
             print(f"{tier:7} {rule:42} {right[rule] / total[True]:.2f} {false[rule] / total[False]:.2f}")
 

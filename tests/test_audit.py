@@ -26,9 +26,9 @@ OWN_SCENARIO = '''
 """Demand outgrows a service."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
+from warroom.sim.causes import Fault
 
-SCENARIO = scenario(__name__, __doc__, Nature("capacity", only=("service late",)))
+SCENARIO = scenario(__name__, __doc__, Fault("capacity", only=("service late",)))
 '''
 LITTLE = SearchBudget(scripts=2, rungs=(1,), finalists=1)
 

@@ -53,6 +53,6 @@ def test_who_weighs_no_evidence_loses_points(tier: str) -> None:
     assert all(mean_points(policy, tier) < 0 for policy in ("noop", "random", "keyword", "heuristic"))
 
 
-def test_the_dial_is_felt_by_scripts_and_by_the_expert() -> None:
+def test_the_tier_is_noticed_by_scripts_and_by_the_expert() -> None:
     for policy in ("heuristic", "keyword", "expert"):
         assert mean_points(policy, "easy") > mean_points(policy, "hard"), policy

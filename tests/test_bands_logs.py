@@ -118,16 +118,19 @@ def test_every_remedy_is_right_in_at_least_eight_per_cent_of_incidents() -> None
 def test_troubles_that_do_harm_and_those_that_do_not_are_drawn_alike() -> None:
     """A trouble is the cause by a draw, and nothing that its lines count on tells: neither kind nor rate nor time."""
     clusters = [
-        (story, [other for other in env.incident.casting.stories if other.site == story.site and not other.hit])
+        (
+            problem,
+            [other for other in env.incident.casting.problems if other.site == problem.site and not other.harmful],
+        )
         for env in drawn()
-        for story in env.incident.casting.hits[:1]
+        for problem in env.incident.casting.causes[:1]
     ]
-    pairs = [(hit, other) for hit, others in clusters for other in others]
-    louder = sum(hit.rate > other.rate for hit, other in pairs) / len(pairs)
+    pairs = [(cause, other) for cause, others in clusters for other in others]
+    louder = sum(cause.rate > other.rate for cause, other in pairs) / len(pairs)
     assert len(pairs) > 200 and abs(louder - 0.5) < 0.1
-    assert all(hit.row.gradual == other.row.gradual or other.row.remedy is None for hit, other in pairs)
+    assert all(cause.row.gradual == other.row.gradual or other.row.remedy is None for cause, other in pairs)
 
 
 @pytest.mark.slow
 def test_every_kind_of_outage_is_a_cause_at_times() -> None:
-    assert {story.outage for env in drawn() for story in env.incident.casting.hits} == set(OUTAGES)
+    assert {problem.outage for env in drawn() for problem in env.incident.casting.causes} == set(OUTAGES)

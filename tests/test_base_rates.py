@@ -1,4 +1,4 @@
-"""Nothing but content and state tells who hit or who broke a rule, and the measurement would find it if it did."""
+"""Nothing but content and state tells the cause or who broke a rule, and the measurement would find it if it did."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ from warroom.evals.audit.fleet.base_rates import (
     BAR,
     CAUSES,
     FLAWED,
-    HIT,
+    IS_CAUSE,
     Question,
     Score,
     draw_castings,
@@ -24,7 +24,7 @@ from warroom.evals.audit.fleet.base_rates import (
 )
 from warroom.evals.audit.fleet.casting_gates import BY_A_CHANGE, columns_of
 from warroom.evals.audit.fleet.learners import boosted_auroc
-from warroom.evals.audit.fleet.miner import ACCUSATIONS, FLAWS, HITS, Stake, mined
+from warroom.evals.audit.fleet.miner import ACCUSATIONS, CAUSE_BETS, FLAWS, Stake, mined
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
@@ -51,7 +51,7 @@ def rows(tier: str) -> list[CandidateRow]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
-@pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
+@pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
 def test_no_observable_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
     """Pairs, of which there are two thousand, take a full audit."""
     told = [s for s in scores_of(rows(tier), question, columns_of(question), pairs=False) if s.exceeds(BAR)]
@@ -60,13 +60,13 @@ def test_no_observable_tells_who_hit_or_broke_a_rule(tier: str, question: Questi
 
 @pytest.mark.slow
 def test_no_pair_of_observables_tells_who_hit() -> None:
-    told = [s for s in scores_of(rows("medium"), HIT, columns_of(HIT), pairs=True) if s.exceeds(BAR)]
+    told = [s for s in scores_of(rows("medium"), IS_CAUSE, columns_of(IS_CAUSE), pairs=True) if s.exceeds(BAR)]
     assert not told, told[:5]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
-@pytest.mark.parametrize("question", [HIT, FLAWED], ids=lambda question: question.name)
+@pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
 def test_no_learner_tells_who_hit_or_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
     score = boosted_auroc(rows(tier), question, columns_of(question))
     assert not score.exceeds(BAR), score
@@ -100,19 +100,19 @@ def test_incidents_have_skeletons_of_their_own(tier: str) -> None:
 
 
 def cause_of(casting: Casting) -> Dossier:
-    return next(dossier for dossier in casting.cluster if dossier.change.id == casting.sites[0].hit)
+    return next(dossier for dossier in casting.cluster if dossier.change.id == casting.sites[0].change)
 
 
 def others(casting: Casting) -> list[Dossier]:
-    return [dossier for dossier in casting.cluster if dossier.change.id != casting.sites[0].hit]
+    return [dossier for dossier in casting.cluster if dossier.change.id != casting.sites[0].change]
 
 
-def largest_never_hits(casting: Casting) -> Casting | None:
+def largest_is_never_the_cause(casting: Casting) -> Casting | None:
     size = size_of(cause_of(casting).change)
     return casting if any(size_of(other.change) > size for other in others(casting)) else None
 
 
-def contents_redrawn_after_the_hit(casting: Casting) -> Casting | None:
+def contents_redrawn_after_the_cause(casting: Casting) -> Casting | None:
     return casting if size_of(cause_of(casting).change) < 75 else None
 
 
@@ -138,8 +138,8 @@ def slices_differ(casting: Casting) -> Casting:
     )  # fmt: skip
 
 
-def harm_up_to_what_the_hit_can_do(casting: Casting) -> Casting | None:
-    rooms = {row.hit: row.open["rank of room"] for row in candidate_rows([casting]) if row.in_cluster}
+def harm_up_to_what_the_cause_can_do(casting: Casting) -> Casting | None:
+    rooms = {row.is_cause: row.open["rank of room"] for row in candidate_rows([casting]) if row.in_cluster}
     return casting if rooms[True] < 2 else None
 
 
@@ -157,15 +157,15 @@ def repeats_by_the_guilty(casting: Casting) -> Casting:
 
 
 PLANTED = (
-    pytest.param(largest_never_hits, HIT, "rank of size", marks=pytest.mark.thorough),
-    pytest.param(contents_redrawn_after_the_hit, HIT, "size", marks=pytest.mark.thorough),
-    pytest.param(rivals_seldom_flawed, HIT, "flawed", marks=pytest.mark.thorough),
-    pytest.param(harm_begins_at_landing, HIT, "from landing to onset", marks=pytest.mark.thorough),
-    pytest.param(scenario_fixes_the_family, HIT, "family scale", marks=pytest.mark.thorough),
-    pytest.param(slices_differ, HIT, "of its target", marks=pytest.mark.thorough),
-    pytest.param(harm_up_to_what_the_hit_can_do, HIT, "rank of room", marks=pytest.mark.thorough),
+    pytest.param(largest_is_never_the_cause, IS_CAUSE, "rank of size", marks=pytest.mark.thorough),
+    pytest.param(contents_redrawn_after_the_cause, IS_CAUSE, "size", marks=pytest.mark.thorough),
+    pytest.param(rivals_seldom_flawed, IS_CAUSE, "flawed", marks=pytest.mark.thorough),
+    pytest.param(harm_begins_at_landing, IS_CAUSE, "from landing to onset", marks=pytest.mark.thorough),
+    pytest.param(scenario_fixes_the_family, IS_CAUSE, "family scale", marks=pytest.mark.thorough),
+    pytest.param(slices_differ, IS_CAUSE, "of its target", marks=pytest.mark.thorough),
+    pytest.param(harm_up_to_what_the_cause_can_do, IS_CAUSE, "rank of room", marks=pytest.mark.thorough),
     (papers_drawn_after_the_flaw, FLAWED, "place of approval"),
-    (repeats_by_the_guilty, HIT, "rows of its signer"),
+    (repeats_by_the_guilty, IS_CAUSE, "rows of its signer"),
 )
 
 
@@ -178,12 +178,12 @@ def test_a_planted_leak_is_found_and_mined(
     leaky = candidate_rows([planted for casting in castings(tier) if (planted := plant(casting)) is not None])
     found = scores_of(leaky, question, columns_of(question), pairs=False)
     assert (name,) in [score.names for score in found if score.exceeds(BAR)], found[:3]
-    worth, rules = mined(leaky, HITS if question is HIT else FLAWS)
+    worth, rules = mined(leaky, CAUSE_BETS if question is IS_CAUSE else FLAWS)
     assert worth.lo > 0, (worth, rules)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stake", [ACCUSATIONS, HITS, FLAWS], ids=lambda stake: stake.name)
+@pytest.mark.parametrize("stake", [ACCUSATIONS, CAUSE_BETS, FLAWS], ids=lambda stake: stake.name)
 def test_no_mined_list_wins(stake: Stake) -> None:
     worth, rules = mined(rows("medium"), stake)
     assert worth.lo <= 0, (worth, rules)

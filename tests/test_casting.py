@@ -15,7 +15,7 @@ from warroom.core.splits import Split
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting, Dossier, draw_casting
-from warroom.sim.causes import ROLES, CandidateRole, Nature, Variation
+from warroom.sim.causes import ROLES, CandidateRole, Fault, Variation
 from warroom.sim.certificate import certificate
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
@@ -64,11 +64,11 @@ def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
     for casting in castings("medium"):
         if casting.plan.cause != cause:
             continue
-        hits = [d for d in casting.dossiers if d.change.id == casting.sites[0].hit]
-        roles = [CandidateRole(d.change.family, d.charter is None) for d in hits]
+        causes = [d for d in casting.dossiers if d.change.id == casting.sites[0].change]
+        roles = [CandidateRole(d.change.family, d.charter is None) for d in causes]
         assert roles == ([cause] if isinstance(cause, CandidateRole) else [])
         assert len(casting.sites) == 1 + (isinstance(cause, Variation) and cause.harm_elsewhere)
-        if isinstance(cause, Nature):
+        if isinstance(cause, Fault):
             assert casting.sites[0].mechanism == cause.mechanism
 
 
@@ -78,7 +78,7 @@ def test_only_the_state_depends_on_who_hit() -> None:
         system = draw_cast_incident(CandidateRole("toggle"), "hard", seed).system
         drawn = [
             draw_casting(plan._replace(cause=cause), system, stream(seed, "casting"), Split.TRAIN)
-            for cause in (*plan.cluster.roles, Nature("memory"))
+            for cause in (*plan.cluster.roles, Fault("memory"))
         ]
         first = drawn[0]
         for casting in drawn[1:]:
@@ -166,7 +166,7 @@ def test_at_most_a_third_of_the_harmless_are_harmless_by_a_word(tier: str) -> No
     by_word = []
     for casting, dossier in dossiers(tier):
         change, state = dossier.change, casting.facts.states[dossier.change.service]
-        if change.id not in [site.hit for site in casting.sites]:
+        if change.id not in [site.change for site in casting.sites]:
             part, uptake = state.part(change.family, change.part), state.uptake(change.id)
             by_word.append(not part.in_use or uptake.hosts < 0.5)
     assert sum(by_word) / len(by_word) < 1 / 3 + 2 * (2 / 9 / len(by_word)) ** 0.5
@@ -233,8 +233,8 @@ def test_colleagues_are_never_judged() -> None:
 def test_the_same_seed_gives_the_same_casting_whatever_the_hash_seed() -> None:
     code = (
         "from warroom.sim.cast_incident import draw_cast_incident as d;"
-        "from warroom.sim.causes import Nature, Variation; import hashlib;"
-        "drawn = [d(cause, 'hard', 3) for cause in (Nature('retry_storm'), Variation(loop=True))];"
+        "from warroom.sim.causes import Fault, Variation; import hashlib;"
+        "drawn = [d(cause, 'hard', 3) for cause in (Fault('retry_storm'), Variation(loop=True))];"
         "print(hashlib.sha256(repr(drawn).encode()).hexdigest())"
     )
     printed = {

@@ -51,7 +51,7 @@ def test_a_scenario_in_a_file_is_played_and_certified() -> None:
     rows = json.loads(warroom("certify", "--scenarios", mine, "--seeds", 2, "--json"))["rows"]
     assert len(rows) == 6  # the exit code says that all of them are valid
     episode = json.loads(warroom("play", mine, "--tier", "hard", "--policy", "oracle", "--json"))
-    assert episode["truth"]["change"] is None and episode["outcome"]["solved"], "the page is for a failure of nature"
+    assert episode["truth"]["change"] is None and episode["outcome"]["solved"], "the page is for a fault"
 
 
 # -- TRL ---------------------------------------------------------------------------------------------

@@ -396,7 +396,7 @@ def test_the_cause_makes_most_of_the_harm_that_is_shown_and_no_other_change_come
                     effect = predict(change, facts.states)
                     if (effect.service, effect.harm) != (site.service, site.harm):
                         continue
-                    if change.id == site.hit:
+                    if change.id == site.change:
                         causes += 1
                         assert effect.share > CAUSED * shown, (env.spec, effect, shown)
                     else:

@@ -14,8 +14,8 @@ EVAL = ("eval", "--env", "tiny", "--scenarios", "fault", "--tiers", "easy", "--s
 FLEET = '''\
 """A service leaks."""
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
-SCENARIO = scenario(__name__, __doc__, Nature("memory"))
+from warroom.sim.causes import Fault
+SCENARIO = scenario(__name__, __doc__, Fault("memory"))
 '''
 
 pytestmark = pytest.mark.usefixtures("tiny")

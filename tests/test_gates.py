@@ -122,7 +122,7 @@ def test_a_judgement_that_is_not_the_replays_is_seen() -> None:
     casting = env.incident.casting
     assert agrees(env.incident)
     assert any(verdict.label in ("rogue", "faulty") for verdict in replayed_verdicts(env.incident).values())
-    other = next(d for d in casting.cluster if d.change.id != casting.sites[0].hit and d.charter is not None)
+    other = next(d for d in casting.cluster if d.change.id != casting.sites[0].change and d.charter is not None)
     told = tuple([d._replace(ground=None if d.ground else "over_limit") if d == other else d for d in casting.dossiers])
     assert not agrees(env.incident._replace(casting=casting._replace(dossiers=told)))
 

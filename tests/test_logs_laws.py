@@ -33,7 +33,7 @@ def test_the_gateway_never_answers_late_wherever_requests_are_held_up() -> None:
         env = drawn("silent_degradation", "easy", number)
         counts, minute = env.response.logs.counts, env.response.world.minute
         assert not counts.requests(minute, 0).late
-        sites |= {story.site for story in env.incident.casting.hits}
+        sites |= {problem.site for problem in env.incident.casting.causes}
     assert 0 in sites and len(sites) > 1
 
 

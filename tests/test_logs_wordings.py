@@ -129,7 +129,7 @@ def test_all_lines_of_a_trouble_name_the_same_things(split: Split) -> None:
 def test_every_line_is_read_back_to_its_trouble_and_outcome_alone(split: Split, harmful: bool) -> None:
     for one in told(split):
         name, message = base(one.name), written(one, harmful)
-        outcome = ONE_OUTCOME.get(name, "harmful" if harmful else "coped")
+        outcome = ONE_OUTCOME.get(name, "harmful" if harmful else "recovered")
         thing, peer = (object_of(name) if "{object}" in one.text else ""), (PEER if "{peer}" in one.text else "")
         assert read_outage(message) == (ReadOutage(name, outcome, thing, peer, name != one.name),), message
         assert read_line(message) is None, message
@@ -141,7 +141,7 @@ def test_every_result_is_read_back_for_all_its_figures(split: Split) -> None:
     for texts, harmful, number in product(RESULTS[split].values(), (False, True), range(DRAWS)):
         for text in texts:
             line = trouble + SEPARATOR + text.format(**figures(harmful, text, number))
-            assert [found.outcome for found in read_outage(line)] == ["harmful" if harmful else "coped"], line
+            assert [found.outcome for found in read_outage(line)] == ["harmful" if harmful else "recovered"], line
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -17,7 +17,7 @@ from warroom.rollout import play
 FLEET = """\
     \"""A service leaks.\"""
     from warroom.envs.fleet.scenario import scenario
-    from warroom.sim.causes import CandidateRole, Nature, Variation
+    from warroom.sim.causes import CandidateRole, Fault, Variation
 
 """
 LOGS = """\
@@ -45,7 +45,7 @@ def written(folder: Path, env: str, lines: str, name: str = "my_scenario") -> st
 @pytest.mark.parametrize(
     ("env", "lines"),
     [
-        ("fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory', only=('service late',)))"),
+        ("fleet", "SCENARIO = scenario(__name__, __doc__, Fault('memory', only=('service late',)))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, CandidateRole('toggle'))"),
         ("fleet", "SCENARIO = scenario(__name__, __doc__, Variation(loop=True, harm_elsewhere=True))"),
         ("logs", "SCENARIO = scenario(__name__, __doc__, causes=('crash',), noisy_service=True)"),
@@ -96,26 +96,26 @@ WRONG = [
         "no scale change is made by colleagues; allowed: config, deploy",
     ),
     ("fleet", "S = CandidateRole('config')", 5, "no config change is made by agents; allowed: backup, deploy"),
-    ("fleet", "S = Nature('lock')", 5, "did you mean 'locks'"),
-    ("fleet", "S = Nature('quota')", 5, "no mechanism 'quota' (allowed: capacity, certificate"),
+    ("fleet", "S = Fault('lock')", 5, "did you mean 'locks'"),
+    ("fleet", "S = Fault('quota')", 5, "no mechanism 'quota' (allowed: capacity, certificate"),
     (
         "fleet",
-        "S = Nature('locks', only=('service late',))",
+        "S = Fault('locks', only=('service late',))",
         5,
         "no arena of locks 'service late' (allowed: store errors)",
     ),
-    ("fleet", "S = Nature('locks', only='store errors')", 5, "only must be a tuple, each item a text"),
+    ("fleet", "S = Fault('locks', only='store errors')", 5, "only must be a tuple, each item a text"),
     ("fleet", "S = Variation(loop='yes')", 5, "loop must be True or False, got 'yes'"),
-    ("fleet", "S = scenario(__name__, __doc__, Nature('locks'), cor=True)", 5, "did you mean 'core'"),
+    ("fleet", "S = scenario(__name__, __doc__, Fault('locks'), cor=True)", 5, "did you mean 'core'"),
     (
         "fleet",
         "S = scenario(__name__, __doc__, 'locks')",
         5,
-        "cause must be a CandidateRole or a Nature or a Variation",
+        "cause must be a CandidateRole or a Fault or a Variation",
     ),
-    ("fleet", "S = scenario(__name__, None, Nature('locks'))", 5, "opens with its story: a docstring"),
-    ("fleet", "S = scenario(__name__, __doc__, Natur('locks'))", 5, "did you mean 'Nature'"),
-    ("fleet", "from warroom.sim.causes import Natre", 5, "did you mean 'Nature'"),
+    ("fleet", "S = scenario(__name__, None, Fault('locks'))", 5, "opens with its story: a docstring"),
+    ("fleet", "S = scenario(__name__, __doc__, Faul('locks'))", 5, "did you mean 'Fault'"),
+    ("fleet", "from warroom.sim.causes import Fautl", 5, "did you mean 'Fault'"),
     ("logs", "S = scenario(__name__, __doc__, causes='crash')", 5, "causes must be a tuple, each item a text"),
     ("logs", "S = scenario(__name__, __doc__, causes=('crush',))", 5, "did you mean 'crash'"),
     ("logs", "S = scenario(__name__, __doc__, cause=('crash',))", 5, "did you mean 'causes'"),
@@ -153,7 +153,7 @@ def test_an_error_of_an_author_names_file_line_and_what_is_allowed(
 def test_a_file_without_a_scenario_or_with_that_of_another_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"none\.py: defines no SCENARIO"):
         make(written(tmp_path, "fleet", "SCENARO = 1", "none"), "easy", 1)
-    fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, Nature('memory'))", "leak")
+    fleet = written(tmp_path, "fleet", "SCENARIO = scenario(__name__, __doc__, Fault('memory'))", "leak")
     with pytest.raises(ValueError, match=r"must be a OutageScenario or RecordedScenario.*, got FleetScenario"):
         make(fleet.replace("fleet/", "logs/", 1), "easy", 1)
     with pytest.raises(ValueError, match="lower-case letters, digits"):

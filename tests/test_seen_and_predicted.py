@@ -59,7 +59,7 @@ def test_no_law_of_telling_is_broken(seed: int) -> None:
 @pytest.fixture(scope="module")
 def incident() -> Watched:
     return next(w for w in map(watched, range(40)) if w.incident.casting.sites[0].harm == "errors"
-                and w.seen.world.manners[place(w)] == "failing" and w.incident.casting.sites[0].hit)  # fmt: skip
+                and w.seen.world.manners[place(w)] == "failing" and w.incident.casting.sites[0].change)  # fmt: skip
 
 
 def place(w: Watched) -> int:
@@ -79,7 +79,7 @@ def test_a_count_that_is_wrong_breaks_the_laws() -> None:
     assert list(LAWS[0](w))
 
 
-def test_nobody_sees_anything_before_the_first_change_is_felt_and_everybody_after_it(incident: Watched) -> None:
+def test_nobody_sees_anything_before_the_first_change_takes_effect_and_everybody_after_it(incident: Watched) -> None:
     w, i = incident, place(incident)
     errors = [
         100 * requests.failed / requests.received
@@ -106,15 +106,15 @@ def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
 
 
 def test_no_candidate_of_a_cluster_lands_after_the_first_bad_minute_has_begun() -> None:
-    felt = Counter()
+    early = Counter()
     for seed in range(72):
         incident = draw_cast_incident(CAUSES[seed % 24], TIERS[seed // 24], seed)
         casting = incident.casting
         live = {live.force.change: live.live_from for live in live_changes_of(incident.system, casting).effective}
         for dossier in casting.cluster:
-            first = -(-(live.get(casting.sites[0].hit) or casting.sites[0].onset) // 60)
-            felt[dossier.change.landed < 60 * first] += 1
-    assert felt[True] > 200 and not felt[False]
+            first = -(-(live.get(casting.sites[0].change) or casting.sites[0].onset) // 60)
+            early[dossier.change.landed < 60 * first] += 1
+    assert early[True] > 200 and not early[False]
 
 
 # -- what people do to changes
@@ -127,7 +127,7 @@ def live_change_of(seed: int = 1) -> tuple[recipe.Case, LiveChange]:
 
 def hurt_after(case: recipe.Case, minutes: int) -> bool:
     case.world.advance(case.world.minute + minutes)
-    return bool(case.world.at(case.world.minute).hurt.get(case.place))
+    return bool(case.world.at(case.world.minute).harmed.get(case.place))
 
 
 def test_a_rollback_undoes_the_named_change_and_nothing_else() -> None:
@@ -162,13 +162,13 @@ def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure
     for mechanism in ("disk_space", "transient"):
         w = watched([str(cause) for cause in CAUSES].index(mechanism))
         twin = w.seen.world.copy()
-        twin.end_nature(place(w) + 1, 60 * w.now)
+        twin.end_fault(place(w) + 1, 60 * w.now)
         for world in (w.seen.world, twin):
             world.advance(w.now + 2 if world is w.seen.world else world.minute + 2)
-        twin.end_nature(place(w), 60 * twin.minute)
+        twin.end_fault(place(w), 60 * twin.minute)
         twin.advance(twin.minute + 2)
         found[mechanism] = [
-            max([hurt.share for hurt in world.at(world.minute).hurt.get(place(w), ())], default=0.0) > 0.1
+            max([harmed.share for harmed in world.at(world.minute).harmed.get(place(w), ())], default=0.0) > 0.1
             for world in (w.seen.world, twin)
         ]
     assert found == {"disk_space": [True, False], "transient": [False, False]}

@@ -129,7 +129,7 @@ def test_a_seat_that_reads_nothing_knows_nothing() -> None:
 
 def test_the_proof_is_complete_with_its_last_piece() -> None:
     facts = [
-        PageFact("a", "", None, "hit", True),
+        PageFact("a", "", None, "cause", True),
         PageFact("b", "", None, "breach", True),
         PageFact("c", "", None, "clears", False),
     ]
@@ -181,7 +181,7 @@ def test_two_faults_are_both_named() -> None:
 def test_the_debrief_says_what_a_proof_needs_beside_the_cause_only_where_it_does() -> None:
     shown = evidence_in_words(PageEvidence(None, None, None), [PageFact("a", "", None, "answer", True)])
     assert shown == ["No seat ever read all that the answer rests on."]
-    facts = [PageFact("a", "", None, "hit", True), PageFact("b", "", None, "breach", True)]
+    facts = [PageFact("a", "", None, "cause", True), PageFact("b", "", None, "breach", True)]
     assert evidence_in_words(PageEvidence(None, None, None), facts) == [
         "No seat ever read all that shows what was wrong.",
         "The whole proof, the broken rule included, was never on the table.",
@@ -306,7 +306,7 @@ def test_a_failure_of_nature_is_proved_by_lines_that_rise_and_the_expert_has_rea
     found = 0
     for name in ("disk_full", "dns_outage", "cascade", "db_deadlock"):
         episode = played("expert", f"fleet/{name}", tier)
-        facts = [fact for fact in told(episode).facts if fact.role == "hit" and fact.id.startswith("logs")]
+        facts = [fact for fact in told(episode).facts if fact.role == "cause" and fact.id.startswith("logs")]
         for fact in facts:
             figures = re.search(r"from (\d+) to (\d+) lines a minute", fact.text)
             assert figures is not None and int(figures[2]) > 2 * int(figures[1]) and "{" not in fact.text

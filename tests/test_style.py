@@ -11,11 +11,11 @@ from sources import modules
 
 RETIRED = frozenset(
     """
-    Arm Asked Cast Chosen Declined Desk Dial Entrant Exchange FleetPage Here Host Language Lexicon Note Notice Oddity
-    Place Plot Probes Reading Rota Setting Shelf Shift Shorthand Tally Thinker Told Trap LEAVING
-    answered_together bystander burn colleagues cure deed deeds dial digest felt happen happened heal healed hushed
-    language languages lexicon mend mended mends nats oddities phrase portions promise remember shorthand stranger
-    strangers thinker thinker_of trajectory_digest understand unmet
+    Arm Asked Cast Chosen Declined Desk Dial Entrant Exchange FleetPage Here Host Hurt LEAVING Language Lexicon
+    Nature Note Notice Oddity Place Plot Probes Reading Rota Setting Shelf Shift Shorthand StorySource Tally
+    Thinker Told Trap answered_together burn bystander colleagues cure deed deeds dial digest felt happen happened
+    heal healed hurt hurts hushed language languages lexicon mend mended mends nats nature oddities phrase
+    portions promise remember shorthand stranger strangers thinker thinker_of trajectory_digest understand unmet
     """.split()
 )
 """Names of earlier versions; `docs/decisions/0043-standard-vocabulary.md` has the standard term of each."""

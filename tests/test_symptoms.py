@@ -1,4 +1,4 @@
-"""Laws of the lines about resources: what tells of a failure of nature, and what only seems to."""
+"""Laws of the lines about resources: what tells of a fault, and what only seems to."""
 
 from collections import Counter
 from itertools import product
@@ -9,7 +9,7 @@ from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
 from warroom.evals.audit.fleet.telling import CAUSES, Watched, watched
 from warroom.sim.casting import Site
-from warroom.sim.causes import NATURAL
+from warroom.sim.causes import FAULTS
 from warroom.sim.log_search import parse_query
 from warroom.sim.streams.component import KINDS, StreamGroup, SymptomSource
 from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, SYMPTOMS, read_symptom
@@ -27,13 +27,13 @@ def symptoms(w: Watched, service: int) -> list[tuple[StreamGroup, SymptomSource]
 
 
 def told_by(w: Watched, site: Site) -> list[int]:
-    """The components that write of a failure of nature at a site."""
+    """The components that write of a fault at a site."""
     place = w.incident.system.names.index(site.service)
     return list(w.incident.system.callers[place]) if site.mechanism in AT_CALLERS else [place]
 
 
 def test_every_failure_of_nature_has_lines_of_its_own_in_both_groups_of_splits() -> None:
-    mechanisms = {nature.mechanism for nature in NATURAL} | {"transient"}
+    mechanisms = {fault.mechanism for fault in FAULTS} | {"transient"}
     assert set(REMEDIES) == set(MEANING) == mechanisms
     for by_mechanism in SYMPTOMS.values():
         assert set(by_mechanism) == mechanisms
@@ -77,7 +77,7 @@ def test_nothing_but_the_cause_and_what_follows_from_harm_is_said_to_be_used_up_
                 if symptom.origin is None or symptom.tells == "strain":
                     continue
                 site = sites[symptom.origin]
-                if site.hit is None:
+                if site.change is None:
                     assert symptom.mechanism == site.mechanism and service in told_by(w, site)
                 else:
                     assert symptom.mechanism in FOLLOWS
@@ -88,7 +88,7 @@ def test_a_failure_of_nature_is_told_from_its_onset_on_and_not_before() -> None:
     for seed in INCIDENTS:
         w = watched(seed)
         site = w.incident.casting.sites[0]
-        if site.hit is not None:
+        if site.change is not None:
             continue
         seen += 1
         onset = -(-site.onset // 60)
@@ -104,10 +104,10 @@ def test_what_is_written_of_a_harm_does_not_depend_on_the_change_that_did_it() -
     for seed in INCIDENTS:
         w = watched(seed)
         first = w.incident.casting.sites[0]
-        if first.hit is None:
+        if first.change is None:
             continue
-        cluster = [d.change.id for d in w.incident.casting.cluster if d.change.id != first.hit]
-        other = first._replace(hit=cluster[0], mechanism="quota")
+        cluster = [d.change.id for d in w.incident.casting.cluster if d.change.id != first.change]
+        other = first._replace(change=cluster[0], mechanism="quota")
         casting = w.incident.casting._replace(sites=(other, *w.incident.casting.sites[1:]))
         again = Watched(w.incident._replace(casting=casting), w.seed, w.split, w.seen)
         place = w.incident.system.names.index(first.service)
@@ -124,7 +124,7 @@ def test_neither_the_time_nor_the_number_of_lines_tells_a_failure_of_nature_from
         for site in w.incident.casting.sites:
             origin = w.incident.system.names.index(site.service)
             rising = [s for i in range(w.incident.system.size) for _, s in symptoms(w, i) if s.origin == origin]
-            found[site.hit is None] += [symptom for symptom in rising if symptom.tells == "state"]
+            found[site.change is None] += [symptom for symptom in rising if symptom.tells == "state"]
     assert all(found.values())
     for states in found.values():
         assert {symptom.delay for symptom in states} == {0}

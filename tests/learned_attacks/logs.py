@@ -32,7 +32,7 @@ MISSING_VALUE = -99.0
 """Stands for a figure that the page does not give."""
 TIMEOUT_RATIO = 3.5
 """Times the healthy duration of the callee that a complaint states, about."""
-OUTCOMES = ("harmful", "coped", "opening", "operator")
+OUTCOMES = ("harmful", "recovered", "opening", "operator")
 TOPICS = (*ROLES, *OUTCOMES, "resource")
 """What a line can be about: events of templates, outages by their outcome, and resources that run short."""
 COMPLAINTS = frozenset(("refused", "late", "lost"))
@@ -41,7 +41,7 @@ GROUPS = (
     frozenset(("served",)),
     frozenset(("failed", "slow")),
     frozenset(("harmful",)),
-    frozenset(("coped",)),
+    frozenset(("recovered",)),
 )
 """Topics that are counted over parts of the call graph."""
 _MILLISECONDS = re.compile(r"(\d+) ?ms")

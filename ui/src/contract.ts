@@ -241,7 +241,7 @@ export interface Fact {
   readonly id: string;
   readonly text: string;
   readonly detail: string | null;
-  readonly role: "hit" | "breach" | "decoy" | "clears" | "answer";
+  readonly role: "cause" | "breach" | "decoy" | "clears" | "answer";
   readonly proof: boolean;
 }
 

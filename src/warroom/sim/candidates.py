@@ -64,7 +64,7 @@ class CandidateChange(NamedTuple):
     target: Target
     terms: Terms
     most: float
-    """The largest share of requests that it could hurt."""
+    """The largest share of requests that it could harm."""
     times: Times
     site: int | None
     """The site of its cluster; None for an outsider."""

@@ -1,10 +1,10 @@
-"""The running system of a casting: every change that can do anything, and nature where no change is the cause."""
+"""The running system of a casting: every change that can do anything, and the fault where no change is the cause."""
 
 from random import Random
 from typing import NamedTuple
 
 from warroom.sim.casting import Casting, Site
-from warroom.sim.effects import NATURE, Force, LiveChange, Standing, StandingChange, land
+from warroom.sim.effects import NO_CHANGE, Force, LiveChange, Standing, StandingChange, land
 from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
@@ -18,7 +18,7 @@ HISTORY_MINUTES = 120
 PASSES_AFTER = 60
 """Seconds after the page at which a transient failure has passed."""
 _COUNTED = frozenset([name for name, family in FAMILIES.items() if family.harmless is None and family.sliced])
-"""Families of which a routine change always hurts a few requests; those of the others hurt none."""
+"""Families of which a routine change always harms a few requests; those of the others harm none."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
 
 
@@ -44,22 +44,22 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
 
 
 class LiveChanges(NamedTuple):
-    """The changes of a casting that do anything, and nature."""
+    """The changes of a casting that do anything, and faults."""
 
     effective: tuple[LiveChange, ...]
     """Those of candidates that do anything by themselves, wait for a restart, or add to the load of a store."""
     standing: tuple[StandingChange, ...]
-    """Routine changes that hurt next to nothing, most of them for hours."""
+    """Routine changes that harm next to nothing, most of them for hours."""
 
 
 def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
-    """All changes that do anything, as the states say, and nature.
+    """All changes that do anything, as the states say, and faults.
 
     All of a cluster set in at its site's onset: a cause that set in by its own time would rule out by the first bad
     minute whoever landed later (19 of 100 innocents of a cluster, measured).
     """
     states, charters = casting.facts.states, casting.facts.charters
-    effective = [_nature(system, site, casting.page) for site in casting.sites if site.hit is None]
+    effective = [_fault(system, site, casting.page) for site in casting.sites if site.change is None]
     for dossier in casting.dossiers:
         change = dossier.change
         charter = charters.get(change.signer)
@@ -77,9 +77,9 @@ def live_changes_of(system: ServiceSystem, casting: Casting) -> LiveChanges:
     return LiveChanges(tuple(effective), tuple(standing.values()))
 
 
-def _nature(system: ServiceSystem, site: Site, page: int) -> LiveChange:
+def _fault(system: ServiceSystem, site: Site, page: int) -> LiveChange:
     place = system.names.index(site.service)
-    force = Force(NATURE, "", place, site.target, site.harm, _NO_TERMS, site.share)
+    force = Force(NO_CHANGE, "", place, site.target, site.harm, _NO_TERMS, site.share)
     return LiveChange(force, site.onset, live_until=page + PASSES_AFTER if site.mechanism == "transient" else None)
 
 

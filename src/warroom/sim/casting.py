@@ -1,8 +1,8 @@
-"""Casting: dossiers first, hit second, state last.
+"""Casting: dossiers first, cause second, state last.
 
 Everything about a candidate change (content, time, signer, papers, flaw) is drawn from one prior. Only then is it drawn
-which of the cluster hits, and only after that is the state of the world set, so that this one takes effect and the
-others do not. Nothing is redrawn after the hit, and what is redrawn before it depends on nobody's role.
+which of the cluster is the cause, and only after that is the state of the world set, so that this one takes effect and
+the others do not. Nothing is redrawn after the cause, and what is redrawn before it depends on nobody's role.
 """
 
 from math import fsum
@@ -12,12 +12,12 @@ from typing import Literal, NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
+from warroom.sim.candidate_states import CandidateState, draw_share, effect_of, set_states
 from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
 from warroom.sim.causes import CandidateRole, Cause
 from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
-from warroom.sim.hit_state import CandidateState, draw_share, effect_of, set_states
 from warroom.sim.papers import ChangeDraft, Papers, draw_papers, routine_charter
 from warroom.sim.records import EVERYTHING, Change, Charter, Edit, Effect, Ground, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
@@ -62,14 +62,14 @@ class Site(NamedTuple):
 
     service: str
     target: Target
-    """The requests that are hurt."""
+    """The requests that are harmed."""
     harm: Harm
     share: float
     """What the cause alone does, as a share of the service's requests."""
     onset: int
     """Second of the day from which it is seen."""
-    hit: int | None
-    """The change that caused it; None if nature did."""
+    change: int | None
+    """The change that caused it; None for a fault."""
     mechanism: Mechanism
 
 
@@ -146,10 +146,10 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
             papers[k] = _draw_readable_papers(rng, stage, draw.candidates, k, papers[k])
             changes[k] = changes[k]._replace(approval=papers[k].cited, statement=papers[k].statement)
     drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
-    hits = [_draw_hit(rng, plan.cause, drawn.candidates)]
+    causes = [_draw_cause(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
-        hits.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
-    return _assemble(rng, stage, drawn, hits)
+        causes.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
+    return _assemble(rng, stage, drawn, causes)
 
 
 class CastingStage(NamedTuple):
@@ -178,7 +178,7 @@ class ListedRow(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What is drawn before the hit."""
+    """What is drawn before the cause."""
 
     candidates: list[CandidateChange]
     papers: list[Papers]
@@ -276,7 +276,7 @@ def _number(rng: Random, candidates: list[CandidateChange], background: Backgrou
     return out
 
 
-def _draw_hit(rng: Random, cause: Cause, candidates: list[CandidateChange]) -> int | None:
+def _draw_cause(rng: Random, cause: Cause, candidates: list[CandidateChange]) -> int | None:
     """One of the candidates of the cause's role, each equally likely."""
     if not isinstance(cause, CandidateRole):
         return None
@@ -284,9 +284,9 @@ def _draw_hit(rng: Random, cause: Cause, candidates: list[CandidateChange]) -> i
     return fitting[int(rng.random() * len(fitting))]
 
 
-def _assemble(rng: Random, stage: CastingStage, drawn: Drawn, hits: list[int | None]) -> Casting:
-    settled = set_states(rng, drawn.candidates, hits, stage.difficulty)
-    sites, count = _sites(rng, stage, drawn, settled, hits), len(drawn.candidates)
+def _assemble(rng: Random, stage: CastingStage, drawn: Drawn, causes: list[int | None]) -> Casting:
+    settled = set_states(rng, drawn.candidates, causes, stage.difficulty)
+    sites, count = _sites(rng, stage, drawn, settled, causes), len(drawn.candidates)
     dossiers = [
         Dossier(change, papers.charter, papers.ground, candidate.site, row.kind)
         for change, papers, candidate, row in zip(
@@ -386,17 +386,17 @@ def _state_of(stage: CastingStage, i: int, parts: list[PartState], uptakes: list
 
 
 def _sites(
-    rng: Random, stage: CastingStage, drawn: Drawn, settled: list[CandidateState], hits: list[int | None]
+    rng: Random, stage: CastingStage, drawn: Drawn, settled: list[CandidateState], causes: list[int | None]
 ) -> tuple[Site, ...]:
     out = []
-    for k, (setting, onset, hit) in enumerate(zip(stage.settings, stage.onsets, hits, strict=True)):
+    for k, (setting, onset, chosen) in enumerate(zip(stage.settings, stage.onsets, causes, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
-        if hit is None:
+        if chosen is None:
             cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
             share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
-            cause, number = drawn.candidates[hit], drawn.changes[hit].id
-            share, mechanism = effect_of(cause, settled[hit]), cause.family.mechanism
+            cause, number = drawn.candidates[chosen], drawn.changes[chosen].id
+            share, mechanism = effect_of(cause, settled[chosen]), cause.family.mechanism
         out.append(
             Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
         )
@@ -409,5 +409,5 @@ def _seen(site: Site, drawn: Drawn, settled: list[CandidateState]) -> Effect:
         effect_of(candidate, state) for candidate, state in zip(drawn.candidates, settled, strict=True)
         if (candidate.harmed.service, candidate.harm) == (site.service, site.harm)
     ]  # fmt: skip
-    nature = site.share if site.hit is None else 0.0
-    return Effect(site.service, site.target, site.harm, min(0.99, fsum(shares) + nature))
+    fault = site.share if site.change is None else 0.0
+    return Effect(site.service, site.target, site.harm, min(0.99, fsum(shares) + fault))

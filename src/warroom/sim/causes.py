@@ -1,8 +1,8 @@
-"""What incidents of a scenario have in common: the change that hits, or the failure that nature brings.
+"""What incidents of a scenario have in common: the change that does the harm, or a fault, which no change causes.
 
 A scenario file declares one. Every role is the cause of exactly one shipped scenario, and clusters are drawn from all
 roles, whatever scenario files there are (`clusters.py`): so over the full suite every role in a cluster is equally
-likely to be the hit, and knowing the scenarios does not help.
+likely to be the cause, and knowing the scenarios does not help.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class CandidateRole:
 _SERVICE: tuple[Arena, ...] = ("service errors", "service late")
 _STORE: tuple[Arena, ...] = ("store errors",)
 
-NATURAL_ARENAS: dict[Mechanism, tuple[Arena, ...]] = {
+FAULT_ARENAS: dict[Mechanism, tuple[Arena, ...]] = {
     "capacity": _SERVICE,
     "certificate": ("service errors", "store errors"),
     "connections": _SERVICE,
@@ -53,27 +53,27 @@ NATURAL_ARENAS: dict[Mechanism, tuple[Arena, ...]] = {
     "retry_storm": _STORE,
     "transient": ARENAS,
 }
-"""Where failures that no change causes strike."""
+"""Where faults strike."""
 
 
 @dataclass(frozen=True, slots=True)
-class Nature:
-    """A failure that no change causes."""
+class Fault:
+    """What fails without a change: a volume fills up, a certificate expires."""
 
     mechanism: Mechanism
-    """One of `NATURAL_ARENAS`."""
+    """One of `FAULT_ARENAS`."""
     only: tuple[Arena, ...] = ()
     """Where it strikes in this scenario; none: wherever the mechanism does."""
 
     def __post_init__(self) -> None:
-        check_choice("mechanism", self.mechanism, NATURAL_ARENAS)
+        check_choice("mechanism", self.mechanism, FAULT_ARENAS)
         check_items("only", self.only, tuple, str)
         for arena in self.only:
-            check_choice(f"arena of {self.mechanism}", arena, NATURAL_ARENAS[self.mechanism])
+            check_choice(f"arena of {self.mechanism}", arena, FAULT_ARENAS[self.mechanism])
 
     def arenas(self) -> tuple[Arena, ...]:
         """Where it strikes."""
-        return self.only or NATURAL_ARENAS[self.mechanism]
+        return self.only or FAULT_ARENAS[self.mechanism]
 
     def __str__(self) -> str:
         return " ".join([self.mechanism, *[f"({arena})" for arena in self.only]])
@@ -81,7 +81,7 @@ class Nature:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Any failure of nature, and something beside it."""
+    """Any fault, and something beside it."""
 
     loop: bool = False
     """An agent makes one routine change again and again."""
@@ -94,10 +94,10 @@ class Variation:
 
     def __str__(self) -> str:
         beside = ["an agent in a loop"] * self.loop + ["harm elsewhere by an agent"] * self.harm_elsewhere
-        return f"nature beside {' and '.join(beside)}" if beside else "nature"
+        return f"fault beside {' and '.join(beside)}" if beside else "fault"
 
 
-Cause = CandidateRole | Nature | Variation
+Cause = CandidateRole | Fault | Variation
 """Its text is part of every incident's seed: the same cause brings the same incidents, whatever a file is called."""
 
 ROLES: tuple[CandidateRole, ...] = tuple([
@@ -106,5 +106,5 @@ ROLES: tuple[CandidateRole, ...] = tuple([
     for by_colleague, arenas in ((False, family.by_agents), (True, family.by_colleagues)) if arenas
 ])  # fmt: skip
 """Who may be taken for the cause: candidates are drawn from these."""
-NATURAL: tuple[Nature, ...] = tuple([Nature(mechanism) for mechanism in NATURAL_ARENAS if mechanism != "transient"])
+FAULTS: tuple[Fault, ...] = tuple([Fault(mechanism) for mechanism in FAULT_ARENAS if mechanism != "transient"])
 """What the variations draw from."""

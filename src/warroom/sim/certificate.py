@@ -29,9 +29,9 @@ def _papers_problem(casting: Casting, dossier: Dossier) -> str:
 def _effects_problem(casting: Casting, site: Site) -> str:
     for change in casting.facts.changes:
         effect = predict(change, casting.facts.states)
-        if change.id == site.hit:
+        if change.id == site.change:
             if abs(effect.share - site.share) > FITS_WITHIN:
-                return f"{change.family} hits {effect.share:.3f} of the requests rather than {site.share:.3f}"
+                return f"{change.family} harms {effect.share:.3f} of the requests rather than {site.share:.3f}"
         elif effect.service == site.service and effect.share > RIVAL * site.share:
             return f"{change.family} does {effect.share:.3f} beside {site.share:.3f}"
     return ""
@@ -44,7 +44,7 @@ def _proof_problem(dossier: Dossier) -> str:
 
 
 def _verdict_problem(casting: Casting, dossier: Dossier) -> str:
-    caused = dossier.change.id in [site.hit for site in casting.sites]
+    caused = dossier.change.id in [site.change for site in casting.sites]
     drawn = ("rogue" if dossier.ground else "faulty") if caused else ("careless" if dossier.ground else "clean")
     found = verdict_of(dossier.change, casting.facts).label
     return "" if found == drawn else f"{dossier.change.family} is judged {found} rather than {drawn}"

@@ -13,7 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.sim.causes import NATURAL, ROLES, CandidateRole, Cause, Nature, Variation
+from warroom.sim.causes import FAULTS, ROLES, CandidateRole, Cause, Fault, Variation
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
 from warroom.sim.tiers import TIERS
@@ -55,15 +55,15 @@ def casting_for(
         if cause not in roles:
             raise _lacking(cause)
         return CastPlan(cause, tier, table.caused_by(cause, rng), FAMILIES[cause.family].mechanism)
-    nature = cause if isinstance(cause, Nature) else NATURAL[int(rng.random() * len(NATURAL))]
-    arenas = [arena for arena in nature.arenas() if arena in available]
+    fault = cause if isinstance(cause, Fault) else FAULTS[int(rng.random() * len(FAULTS))]
+    arenas = [arena for arena in fault.arenas() if arena in available]
     while not arenas and isinstance(cause, Variation):
-        nature = NATURAL[int(rng.random() * len(NATURAL))]
-        arenas = [arena for arena in nature.arenas() if arena in available]
+        fault = FAULTS[int(rng.random() * len(FAULTS))]
+        arenas = [arena for arena in fault.arenas() if arena in available]
     if not arenas:
-        raise _lacking(nature)
+        raise _lacking(fault)
     cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
-    plan = CastPlan(cause, tier, cluster, nature.mechanism)
+    plan = CastPlan(cause, tier, cluster, fault.mechanism)
     if isinstance(cause, Variation):
         plan = plan._replace(loop=cause.loop)
         if cause.harm_elsewhere:
@@ -71,7 +71,7 @@ def casting_for(
     return plan
 
 
-def _lacking(cause: CandidateRole | Nature) -> IncompatibleTopology:
+def _lacking(cause: CandidateRole | Fault) -> IncompatibleTopology:
     needed = list(dict.fromkeys(["a db" if arena == "store errors" else "a service" for arena in cause.arenas()]))
     if isinstance(cause, CandidateRole) and FAMILIES[cause.family].made_to == "cache":
         needed = ["a cache in front of a db"]

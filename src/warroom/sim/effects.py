@@ -16,28 +16,28 @@ from warroom.sim.formulas import Terms, overload
 from warroom.sim.records import EVERYTHING, Change, Harm, Target
 from warroom.sim.service_state import ServiceState, terms_of
 
-NATURE = 0
+NO_CHANGE = 0
 """In place of the number of a change: what no change did."""
 READ_AT_RESTART = frozenset({"config"})
 """Families whose parts out of use wait for a restart of the service, which makes them live."""
-MOST_HURT = 0.95
-"""Largest share of a service's requests that all effects together can hurt."""
+MOST_HARMED = 0.95
+"""Largest share of a service's requests that all effects together can harm."""
 
 
 class Force(NamedTuple):
     """What a change does to one service while it is live on all hosts."""
 
     change: int
-    """Its number; `NATURE` if no change did it."""
+    """Its number; `NO_CHANGE` if no change did it."""
     family: str
-    """Empty for nature."""
+    """Empty for a fault."""
     service: int
     target: Target
     harm: Harm
     terms: Terms
     """The numbers of the handbook, with load and headroom as they were when the incident was drawn."""
     lever: float
-    """The family's lever; for nature the share of the service's requests that is hurt, 0 to 1."""
+    """The family's lever; for a fault the share of the service's requests that is harmed, 0 to 1."""
 
     def terms_at(self, load: float) -> Terms:
         """The terms at another load, in requests per second; capacity stays what it is."""
@@ -51,14 +51,14 @@ class Force(NamedTuple):
         return self.terms.new * self.lever if self.family == "backup" else 0.0
 
     def share(self, load: float) -> float:
-        """Share of the service's requests that it hurts by itself at that load."""
+        """Share of the service's requests that it harms by itself at that load."""
         if not self.family:
             return self.lever
         return FAMILIES[self.family].formula.predict(self.terms_at(load), self.lever)
 
 
-class Hurt(NamedTuple):
-    """A share of a service's requests that is hurt in some minute, and which requests those are."""
+class HarmedShare(NamedTuple):
+    """A share of a service's requests that is harmed in some minute, and which requests those are."""
 
     target: Target
     harm: Harm
@@ -143,24 +143,24 @@ class StandingChange(NamedTuple):
     change: int
     service: int
     share: float
-    """Of the service's requests, that it hurts at the usual load, 0 to 1."""
+    """Of the service's requests, that it harms at the usual load, 0 to 1."""
     since: int
     """Seconds of the day, as is `until`."""
     until: int | None = None
 
 
 class Standing:
-    """Routine changes of former hours. Each hurts next to nothing: that is counted, but moves no load."""
+    """Routine changes of former hours. Each harms next to nothing: that is counted, but moves no load."""
 
     def __init__(self, changes: tuple[StandingChange, ...], size: int) -> None:
         """`size` is the number of services."""
         self._changes, self._size = changes, size
         self._turns = sorted([second for row in changes for second in (row.since, row.until) if second is not None])
-        """The seconds from which on another share is hurt."""
+        """The seconds from which on another share is harmed."""
         self._known: dict[int, tuple[float, ...]] = {}
 
     def shares(self, second: int) -> tuple[float, ...]:
-        """Share of each service's requests that they hurt, 0 to 1."""
+        """Share of each service's requests that they harm, 0 to 1."""
         turns = bisect(self._turns, second)
         if turns not in self._known:
             shares = [0.0] * self._size
@@ -178,10 +178,10 @@ class Standing:
         return Standing(tuple(undone), self._size)
 
 
-def hurts(live_changes: Iterable[LiveChange], second: int, load: float) -> tuple[Hurt, ...]:
-    """What the changes of a service hurt while it receives so many requests per second.
+def harmed_shares(live_changes: Iterable[LiveChange], second: int, load: float) -> tuple[HarmedShare, ...]:
+    """What the changes of a service harm while it receives so many requests per second.
 
-    Loads on a store add up before they hurt; one whose rollout is paused hurts by itself, as the handbook has it.
+    Loads on a store add up before they harm; one whose rollout is paused harms by itself, as the handbook has it.
     """
     found, extra, terms = [], 0.0, None
     for live in live_changes:
@@ -191,10 +191,10 @@ def hurts(live_changes: Iterable[LiveChange], second: int, load: float) -> tuple
         if reach == 1.0 and (more := force.extra_load()):
             extra, terms = extra + more, force.terms_at(load)
         elif share := reach * force.share(load):
-            found.append(Hurt(force.target, force.harm, share))
+            found.append(HarmedShare(force.target, force.harm, share))
     if terms is not None and (share := overload(terms, extra)):
-        found.append(Hurt(EVERYTHING, "errors", share))
-    total = fsum([hurt.share for hurt in found])
-    if total > MOST_HURT:
-        found = [hurt._replace(share=hurt.share * MOST_HURT / total) for hurt in found]
+        found.append(HarmedShare(EVERYTHING, "errors", share))
+    total = fsum([harmed.share for harmed in found])
+    if total > MOST_HARMED:
+        found = [harmed._replace(share=harmed.share * MOST_HARMED / total) for harmed in found]
     return tuple(found)

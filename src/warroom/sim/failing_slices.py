@@ -73,13 +73,13 @@ class FailingSlices:
         return sums
 
     def _add_hurt(self, sums: Sums, played: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
-        """Add what is hurt at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
-        hurts = [hurt for hurt in played.hurt.get(service, ()) if hurt.harm == harm]
-        if hurts and whole != 1.0:
-            whole /= fsum([hurt.share for hurt in hurts])
-        for hurt in hurts:
-            key = service, hurt.target, harm
-            sums[key] = sums.get(key, 0.0) + whole * hurt.share
+        """Add what is harmed at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
+        harmed_shares = [harmed for harmed in played.harmed.get(service, ()) if harmed.harm == harm]
+        if harmed_shares and whole != 1.0:
+            whole /= fsum([harmed.share for harmed in harmed_shares])
+        for harmed in harmed_shares:
+            key = service, harmed.target, harm
+            sums[key] = sums.get(key, 0.0) + whole * harmed.share
 
     def _add_call(self, sums: Sums, played: ServiceMinute, place: int, weight: float) -> None:
         """Add the attempts of a call that fail, as shares of all attempts."""
@@ -100,7 +100,7 @@ class FailingSlices:
         return self._only(played, service, "late")
 
     def _only(self, played: ServiceMinute, service: int, harm: Harm) -> Slices:
-        """What is hurt at a service in one way alone; on any day that may be any request."""
+        """What is harmed at a service in one way alone; on any day that may be any request."""
         sums: Sums = {}
         self._add_hurt(sums, played, service, harm, 1.0)
         return _normalized(sums) if sums else (FailingSlice(service, EVERYTHING, harm, 1.0),)

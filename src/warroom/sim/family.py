@@ -19,7 +19,7 @@ Mechanism = Literal[
     "bad_release", "cache_misses", "capacity", "certificate", "connections", "contention", "disk_space", "feature",
     "link_latency", "locks", "memory", "misroute", "name_resolution", "quota", "retry_storm", "transient",
 ]  # fmt: skip
-"""Names of causes without a verdict: several of them may be the doing of a change or of nature."""
+"""Names of causes without a verdict: several of them may be a change or a fault."""
 MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 Metric = Literal["heap", "queue", "threads", "sockets", "sessions", "jobs"]
 """Series that statements are about; no formula uses them."""

@@ -35,11 +35,11 @@ class Formula(NamedTuple):
     text: str
     """As the handbook prints it."""
     predict: Callable[[Terms, float], float]
-    """The share of the service's requests that is hurt when the lever stands there, 0 to 1."""
+    """The share of the service's requests that is harmed when the lever stands there, 0 to 1."""
     solve: Callable[[Terms, float], float]
-    """The lever at which that share is hurt."""
+    """The lever at which that share is harmed."""
     most: Callable[[Terms], float]
-    """The largest share that can be hurt with any lever that did no harm before the change."""
+    """The largest share that can be harmed with any lever that did no harm before the change."""
 
 
 def share_of_traffic(text: str, per_request: float) -> Formula:

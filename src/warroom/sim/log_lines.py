@@ -23,7 +23,7 @@ from warroom.sim.records import EVERYTHING, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.streams.component import (
     LineStream,
-    StorySource,
+    ProblemSource,
     StreamGroup,
     SymptomSource,
     Wording,
@@ -136,9 +136,9 @@ class LogLines:
         for known in [key for key in self._numbers if key[1] == service]:
             del self._numbers[known]
 
-    def end(self, story: int, minute: int) -> None:
+    def end(self, problem: int, minute: int) -> None:
         """An outage is told of no more from a minute on that is not over."""
-        self._over.setdefault(story, minute)
+        self._over.setdefault(problem, minute)
 
     def numbers(self, minute: int, service: int) -> list[float]:
         """Lines of each group in a minute, as expectations."""
@@ -150,24 +150,24 @@ class LogLines:
             self._numbers[key] = [
                 group.rate * events[group.role] if group.role in events
                 else group.rate * self._calls(minute, group) if group.role in CALL_ROLES
-                else self._of_story(minute, service, group, group.story) if group.story is not None
+                else self._of_problem(minute, service, group, group.problem) if group.problem is not None
                 else self._of_symptom(minute, service, group.symptom) if group.symptom is not None else 0.0
                 for group in self.groups(service)
             ]  # fmt: skip
         return self._numbers[key]
 
-    def _of_story(self, minute: int, service: int, group: StreamGroup, story: StorySource) -> float:
+    def _of_problem(self, minute: int, service: int, group: StreamGroup, problem: ProblemSource) -> float:
         """Lines of an outage in a minute."""
         if group.role == "notice":
-            return group.rate if minute == story.begins else 0.0
-        if group.role == "coped":
-            over = minute >= self._over.get(story.id, minute + 1)
-            return 0.0 if over else group.rate * story.share * story.size(minute) * self._received(minute, service)
-        hurts = self.world.at(minute).hurt.get(story.origin, ())
-        share = fsum([h.share for h in hurts if (h.target, h.harm) == (story.target, story.harm)])
+            return group.rate if minute == problem.begins else 0.0
+        if group.role == "recovered":
+            over = minute >= self._over.get(problem.id, minute + 1)
+            return 0.0 if over else group.rate * problem.share * problem.size(minute) * self._received(minute, service)
+        harmed_shares = self.world.at(minute).harmed.get(problem.origin, ())
+        share = fsum([h.share for h in harmed_shares if (h.target, h.harm) == (problem.target, problem.harm)])
         if not share:
             return 0.0
-        sent = self.counts.sent(minute, service) if service == story.origin else self._attempts(minute, group)
+        sent = self.counts.sent(minute, service) if service == problem.origin else self._attempts(minute, group)
         return group.rate * share * sent
 
     def _received(self, minute: int, service: int) -> int:
@@ -180,12 +180,12 @@ class LogLines:
         """Lines about a resource in a minute."""
         if symptom.origin is None:
             return symptom.rate * self.counts.requests(minute, service).received
-        hurt = self.world.at(max(self.world.first, minute - symptom.delay)).hurt.get(symptom.origin, ())
-        if not hurt:
+        harmed = self.world.at(max(self.world.first, minute - symptom.delay)).harmed.get(symptom.origin, ())
+        if not harmed:
             return 0.0
         at_home = symptom.place == USERS
         sent = self.counts.sent(minute, service) if at_home else self.counts.call(minute, symptom.place).attempts
-        return symptom.rate * fsum([h.share for h in hurt]) * sent
+        return symptom.rate * fsum([h.share for h in harmed]) * sent
 
     def _calls(self, minute: int, group: StreamGroup) -> int:
         call = self.counts.call(minute, group.place)
@@ -212,9 +212,9 @@ class LogLines:
             return self.slices.failed(minute, service)
         if group.role == "slow":
             return self.slices.late(minute, service)
-        if group.story is not None:
-            story = group.story
-            return (FailingSlice(story.origin, story.target, story.harm, 1.0),)
+        if group.problem is not None:
+            problem = group.problem
+            return (FailingSlice(problem.origin, problem.target, problem.harm, 1.0),)
         if group.place == USERS:
             return (_any_request(service),)
         if group.role == "refused":
@@ -232,15 +232,15 @@ class LogLines:
         if not number:
             return
         if group.role not in _HARMED:
-            (part,) = self.parts(minute, service, group) if group.role == "coped" else (_any_request(service),)
-            kind = SERVED + group.position if group.story is None else SERVED + _SERVED_GROUPS + group.story.id % 20
+            (part,) = self.parts(minute, service, group) if group.role == "recovered" else (_any_request(service),)
+            kind = SERVED + group.position if group.problem is None else SERVED + _SERVED_GROUPS + group.problem.id % 20
             yield LineSource(minute, service, group, part, kind, number, 1.0, self.cells(service, part.target))
             return
         played = self.world.at(minute)
         for part in self.parts(minute, service, group):
-            hurt = [(h.target, h.harm) for h in played.hurt.get(part.origin, ())]
+            harmed = [(h.target, h.harm) for h in played.harmed.get(part.origin, ())]
             known = (part.target, part.harm)
-            place = 1 + hurt.index(known) if known in hurt else 0
+            place = 1 + harmed.index(known) if known in harmed else 0
             at_origin = self._requests_at_origin(minute, part, place)
             told = min(1.0, number * part.share / at_origin)
             kind, cells = failing(part.harm, place), self.cells(service, at(part, service))
@@ -258,10 +258,10 @@ class LogLines:
         return 256 * before // max(1, sum(attempts))
 
     def _requests_at_origin(self, minute: int, part: FailingSlice, place: int) -> float:
-        """Requests of the slice that come to harm in a minute, by their hurt's place, 0 for those of any day."""
+        """Requests of the slice that come to harm in a minute; `place` is that of their share, 0 for any day."""
         played, origin = self.world.at(minute), part.origin
         if place:
-            share = played.hurt[origin][place - 1].share
+            share = played.harmed[origin][place - 1].share
         elif part.harm == "late":
             return max(1.0, self.counts.requests(minute, origin).late)
         else:
@@ -276,7 +276,7 @@ class LogLines:
         spread, kept = 60 / max(requests, number, 1.0), 0
         streams = self.streams(service, group)
         reached = list(accumulate([256 * one.share for one in streams[:-1]]))
-        factor = _SPREAD if group.story is not None else 1
+        factor = _SPREAD if group.problem is not None else 1
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
             if (factor * chance - first_told & 255) >= told_byte:
@@ -344,7 +344,7 @@ class LogLines:
             "ms": took, "kb": 1 + draw[1] ** 2 // 768, "n": 1 + draw[2] % 9,
             "pct": 100 + draw[3] % 40, "seq": 10_000 + int.from_bytes(draw[4:7]) % 900_000,
         }  # fmt: skip
-        if group.story is not None and group.role != "notice":
+        if group.problem is not None and group.role != "notice":
             figures |= self._of_outage(line, took, draw)
         context, trace = self.context(line), "-"
         if context is not None:
@@ -370,8 +370,8 @@ class LogLines:
             draw = self._block(minute, part.origin, kind)[_DRAWS * line.rank + 1]
         if self._timed and part.harm == "late" and group.role in ("failed", "refused"):
             return self._patience_below[self._asked(service, group)] * (1.1 + draw / 160)
-        if group.story is not None and group.story.harm == "late":
-            within = group.role == "coped"
+        if group.problem is not None and group.problem.harm == "late":
+            within = group.role == "recovered"
             return self.counts.patience[service] * (0.75 + draw / 1100 if within else 1.1 + draw / 160)
         if group.role in ("late", "slow"):
             deadline = self.counts.patience[service] if group.place == USERS else self.counts.deadline(group.place)
@@ -429,6 +429,6 @@ class LogLines:
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,
         }  # fmt: skip
-        if group.story is not None and group.story.harm == "late":
+        if group.problem is not None and group.problem.harm == "late":
             found["ms"] = max(1, int(found["took"] * (0.4 + draw[1] / 512)))
         return found

@@ -22,7 +22,7 @@ from warroom.sim.topology import ServiceSystem
 LEAST_REACH = 0.12
 """Share of users' requests that must depend on a service for an outage there."""
 MOST_SHARE = 0.85
-"""Largest share of a service's requests that an outage hurts."""
+"""Largest share of a service's requests that an outage harms."""
 LINE_RATES = 0.05, 0.25
 """Bounds of the lines that a trouble's owner writes of it per request that it touches, where the tier writes most."""
 MILD = 0.2
@@ -35,7 +35,7 @@ LOST: tuple[tuple[float, float], ...] = ((0.225, 0.33), (0.06, 0.11), (0.011, 0.
 """Bounds of the share of users' requests that comes to harm by an outage, by severity; beside what fails on any day
 still far from where one ends."""
 LEAST_OF_TWO = 0.02
-"""The same of two outages together, at least: each must be felt."""
+"""The same of two outages together, at least: each must be noticed."""
 FAILS_ANY_DAY = 0.004, 0.03
 """Bounds of the share of users' requests that the gateway fails on any day, whether or not anything is wrong."""
 BACKGROUND = 0.15
@@ -54,7 +54,7 @@ class OutagePlan(NamedTuple):
     """Whether an innocent service complains loudly about its clients."""
 
 
-class Story(NamedTuple):
+class Problem(NamedTuple):
     """One trouble at a service, whether or not it does any harm."""
 
     id: int
@@ -76,7 +76,7 @@ class Story(NamedTuple):
     """Lines that are written of it per request that it touches."""
     onset: int
     """Second of the day."""
-    hit: bool
+    harmful: bool
     """Whether the requests come to harm."""
 
     @property
@@ -114,7 +114,7 @@ class OutageCasting(NamedTuple):
     """Second of the day at which people are paged."""
     mix: RequestMix
     wanted: "LostShare"
-    stories: tuple[Story, ...]
+    problems: tuple[Problem, ...]
     routine: tuple[RoutineObject, ...]
     client_errors: int | None
     """The service that complains about its clients."""
@@ -122,9 +122,9 @@ class OutageCasting(NamedTuple):
     """Share of users' requests that the gateway fails on any day, 0 to 1."""
 
     @property
-    def hits(self) -> tuple[Story, ...]:
+    def causes(self) -> tuple[Problem, ...]:
         """The causes, the page's first."""
-        return tuple([story for story in self.stories if story.hit])
+        return tuple([problem for problem in self.problems if problem.harmful])
 
 
 class _OutagePlace(NamedTuple):
@@ -153,16 +153,16 @@ def draw_outage(
         taken.append(place)
         remedies.append(remedy)
     wanted = draw.lost(taken)
-    stories: list[Story] = []
+    problems: list[Problem] = []
     for causes, remedy, place in zip(all_causes, remedies, taken, strict=True):
         lost = scale * (wanted.least + wanted.most) / 2 / len(taken)
-        stories += draw.cluster(causes, remedy, place, lost, len(stories), apart=len(taken) > 1)
+        problems += draw.cluster(causes, remedy, place, lost, len(problems), apart=len(taken) > 1)
     busy = {i for place in taken for i in (place.callee, place.caller)}
     for k in range(draw.tier.outsiders):
-        stories += draw.outsider(busy, stories[0], len(stories), near=k % 2 == 0)
+        problems += draw.outsider(busy, problems[0], len(problems), near=k % 2 == 0)
     noisy = draw.noisy(busy) if plan.client_errors else None
     usual = rng.uniform(*FAILS_ANY_DAY)
-    return OutageCasting(draw.page, draw.mix, wanted, tuple(stories), tuple(draw.routine()), noisy, usual)
+    return OutageCasting(draw.page, draw.mix, wanted, tuple(problems), tuple(draw.routine()), noisy, usual)
 
 
 class _Draw:
@@ -263,7 +263,7 @@ class _Draw:
 
     def cluster(
         self, causes: tuple[str, ...], remedy: str, place: _OutagePlace, lost: float, first: int, *, apart: bool
-    ) -> list[Story]:
+    ) -> list[Problem]:
         """The troubles at one place; one of them is the cause unless there are no causes."""
         random, tier = self.rng.random, self.tier
         gradual = bool(causes) and OUTAGES[causes[0]].gradual
@@ -274,19 +274,19 @@ class _Draw:
             name = names[int(random() * len(names))]
             owners = [i for n, i in fitting if n == name]
             chosen.append((name, owners[int(random() * len(owners))]))
-        while len(chosen) < tier.stories:
+        while len(chosen) < tier.problems:
             other = self._rival(place, gradual)
             if other not in chosen or OBJECT_OF.get(OUTAGES[other[0]].remedy or ""):
                 chosen.append(other)
         onset = self.page - 60 * ((9 + int(random() * 3)) if gradual else (5 + int(random() * 3)))
         least_reach = min([self.system.reach[i] for i in (place.callee, place.caller) if i is not None])
         common = self._target(min(MOST_SHARE, lost / least_reach)) if random() < tier.one_slice else None
-        stories = [
-            self._story(name, owner, place, common, onset, lost, hit=not k and bool(causes))
+        problems = [
+            self._problem(name, owner, place, common, onset, lost, harmful=not k and bool(causes))
             for k, (name, owner) in enumerate(chosen)
         ]
-        shuffle(self.rng, stories)
-        return [story._replace(id=first + k + 1) for k, story in enumerate(stories)]
+        shuffle(self.rng, problems)
+        return [problem._replace(id=first + k + 1) for k, problem in enumerate(problems)]
 
     def _rival(self, place: _OutagePlace, gradual: bool) -> tuple[str, int]:
         """A trouble from the prior: the remedy first."""
@@ -300,20 +300,28 @@ class _Draw:
                 owners = [i for n, i in fitting if n == name]
                 return name, owners[int(self.rng.random() * len(owners))]
 
-    def _story(
-        self, name: str, owner: int, place: _OutagePlace, common: Target | None, onset: int, lost: float, *, hit: bool
-    ) -> Story:
+    def _problem(
+        self,
+        name: str,
+        owner: int,
+        place: _OutagePlace,
+        common: Target | None,
+        onset: int,
+        lost: float,
+        *,
+        harmful: bool,
+    ) -> Problem:
         row, random = OUTAGES[name], self.rng.random
         site = place.callee if row.place == "callee" else owner
         share = min(MOST_SHARE, lost / self.system.reach[site])
         peer = None if row.place == "own" else place.link
-        if not hit and random() < self.tier.other_hour:
+        if not harmful and random() < self.tier.other_hour:
             onset += 60 * int(random() * 40 - 55)
         least, most = LINE_RATES
         target = common if common is not None else self._target(share)
         rate = self.tier.lines * _boost(share) * least * exp(random() * log(most / least))
-        return Story(
-            0, name, owner, site, peer, self.objects.of(row), target, share, rate, onset + int(60 * random()), hit
+        return Problem(
+            0, name, owner, site, peer, self.objects.of(row), target, share, rate, onset + int(60 * random()), harmful
         )
 
     def _target(self, share: float) -> Target:
@@ -324,7 +332,7 @@ class _Draw:
                 return target
         return EVERYTHING
 
-    def outsider(self, busy: set[int | None], like: Story, first: int, *, near: bool) -> list[Story]:
+    def outsider(self, busy: set[int | None], like: Problem, first: int, *, near: bool) -> list[Problem]:
         """A trouble elsewhere, as large as the cause; if `near`, at a service that depends on where the trouble is."""
         elsewhere = [i for i in range(self.system.size) if i not in busy]
         if near:
@@ -338,8 +346,8 @@ class _Draw:
             _OutagePlace(owner, None, None) if link is None else _OutagePlace(self.system.links[link][1], link, owner)
         )
         name, owner = self._rival(place, like.row.gradual)
-        story = self._story(name, owner, place, None, like.onset // 60 * 60, 1.0, hit=False)
-        return [story._replace(id=first + 1, share=like.share, rate=story.rate * _boost(like.share))]
+        problem = self._problem(name, owner, place, None, like.onset // 60 * 60, 1.0, harmful=False)
+        return [problem._replace(id=first + 1, share=like.share, rate=problem.rate * _boost(like.share))]
 
     def noisy(self, busy: set[int | None]) -> int:
         """A service that complains about its clients: away from the trouble, if there is one."""

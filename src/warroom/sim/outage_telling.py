@@ -6,11 +6,11 @@ from random import Random
 from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
-from warroom.sim.outage_casting import GROWS, OutageCasting, RoutineObject, Story
+from warroom.sim.outage_casting import GROWS, OutageCasting, Problem, RoutineObject
 from warroom.sim.outage_tiers import OutageTier
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OWN_SIDE, Remedy
 from warroom.sim.records import EVERYTHING
-from warroom.sim.streams.component import FIRST_AND_SECOND, LineStream, StorySource, StreamGroup, line_stream
+from warroom.sim.streams.component import FIRST_AND_SECOND, LineStream, ProblemSource, StreamGroup, line_stream
 from warroom.sim.streams.outage_lines import (
     OPERATOR,
     RECEIVED,
@@ -56,40 +56,42 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
 
     def _groups(self, service: int, rng: Random) -> Iterator[StreamGroup]:
         yield from steady_groups(rng, self.system, service, self.tier.steady_rate, self.split)
-        for story in self.casting.stories:
-            if story.owner == service:
-                yield from self._owned(rng, story)
-            if story.site == service and story.row.place == "callee":
-                name = f"{story.outage} {RECEIVED}"
-                yield self._told(rng, service, story, name, peer=self.system.names[story.owner])
+        for problem in self.casting.problems:
+            if problem.owner == service:
+                yield from self._owned(rng, problem)
+            if problem.site == service and problem.row.place == "callee":
+                name = f"{problem.outage} {RECEIVED}"
+                yield self._told(rng, service, problem, name, peer=self.system.names[problem.owner])
         for routine in self.casting.routine:
             if routine.service == service:
                 yield self._open(rng, routine)
         if service == self.casting.client_errors:
             yield self._complain(rng, service)
 
-    def _owned(self, rng: Random, story: Story) -> Iterator[StreamGroup]:
+    def _owned(self, rng: Random, problem: Problem) -> Iterator[StreamGroup]:
         """What the owner writes of a trouble."""
-        peer = self._peer(story)
-        yield self._told(rng, story.owner, story, story.outage, peer=peer)
-        kind = OBJECT_OF.get(story.row.remedy or "")
+        peer = self._peer(problem)
+        yield self._told(rng, problem.owner, problem, problem.outage, peer=peer)
+        kind = OBJECT_OF.get(problem.row.remedy or "")
         if kind:
-            minute = story.onset // 60 - rng.randint(0, OPENS_BEFORE)
-            yield self._open(rng, RoutineObject(story.owner, kind, story.object, minute))
-        if story.row.place == "client" and story.hit:
-            yield self._told(rng, story.owner, story, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
+            minute = problem.onset // 60 - rng.randint(0, OPENS_BEFORE)
+            yield self._open(rng, RoutineObject(problem.owner, kind, problem.object, minute))
+        if problem.row.place == "client" and problem.harmful:
+            yield self._told(rng, problem.owner, problem, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
 
-    def _peer(self, story: Story) -> str:
-        return "" if story.peer is None else self.system.names[self.system.links[story.peer][1]]
+    def _peer(self, problem: Problem) -> str:
+        return "" if problem.peer is None else self.system.names[self.system.links[problem.peer][1]]
 
-    def _told(self, rng: Random, writer: int, story: Story, name: str, *, peer: str) -> StreamGroup:
-        role: GroupRole = "harmed" if story.hit else "coped"
-        origin = story.site if story.hit else writer
-        ramp = GROWS if story.row.gradual else 0
-        source = StorySource(story.id, origin, story.target, story.harm, story.share, -(-story.onset // 60), ramp)
-        place = USERS if writer == story.site or story.peer is None else story.peer
-        streams = self._two(rng, name, writer, {"object": story.object, "peer": peer})
-        return StreamGroup(0, role, place, story.rate, streams, None, source)
+    def _told(self, rng: Random, writer: int, problem: Problem, name: str, *, peer: str) -> StreamGroup:
+        role: GroupRole = "harmed" if problem.harmful else "recovered"
+        origin = problem.site if problem.harmful else writer
+        ramp = GROWS if problem.row.gradual else 0
+        source = ProblemSource(
+            problem.id, origin, problem.target, problem.harm, problem.share, -(-problem.onset // 60), ramp
+        )
+        place = USERS if writer == problem.site or problem.peer is None else problem.peer
+        streams = self._two(rng, name, writer, {"object": problem.object, "peer": peer})
+        return StreamGroup(0, role, place, problem.rate, streams, None, source)
 
     def _open(self, rng: Random, routine: RoutineObject) -> StreamGroup:
         lines = lines_of(openings_of(self.split, routine.kind, self.system.kinds[routine.service]))
@@ -97,9 +99,9 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
         return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)
 
     def _complain(self, rng: Random, service: int) -> StreamGroup:
-        source = StorySource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
+        source = ProblemSource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
         rate = rng.uniform(*CLIENT_ERROR_RATE)
-        return StreamGroup(0, "coped", USERS, rate, self._two(rng, CLIENT_ERRORS, service, {}), None, source)
+        return StreamGroup(0, "recovered", USERS, rate, self._two(rng, CLIENT_ERRORS, service, {}), None, source)
 
     def _two(self, rng: Random, name: str, writer: int, names: dict[str, str]) -> tuple[LineStream, ...]:
         """Two kinds of line of a trouble, each with a result unless it has but one."""
@@ -120,7 +122,7 @@ class Telling(Mapping[int, tuple[StreamGroup, ...]]):
 
 def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGroup:
     """What is written so many times within a minute, and never again."""
-    source = StorySource(0, 0, EVERYTHING, "errors", 0.0, minute, 0)
+    source = ProblemSource(0, 0, EVERYTHING, "errors", 0.0, minute, 0)
     streams = (line_stream(line.level, line.text, 1.0, {"object": named}),)
     return StreamGroup(0, "notice", USERS, float(number), streams, None, source)
 

@@ -14,7 +14,7 @@ class OutageTier(NamedTuple):
     """Of a system that is drawn."""
     drawn: float
     """Probability that the system is drawn, where nothing is said; else it is the one of the specification."""
-    stories: int
+    problems: int
     """Troubles at the two ends of the call where it began, of which one is the cause."""
     outsiders: int
     """Troubles elsewhere, half of them on the way to the place."""
@@ -50,7 +50,7 @@ OUTAGE_TIERS = by_tier(
     turns=(8, 12, 15),
     services=(CountRange(7, 10), CountRange(8, 14), CountRange(20, 26)),
     drawn=(0.25, 0.5, 0.75),
-    stories=(3, 4, 5),
+    problems=(3, 4, 5),
     outsiders=(2, 4, 8),
     routine=(4, 8, 16),
     lines=(1.0, 0.75, 0.6),

@@ -12,7 +12,7 @@ ObjectKind = Literal["build", "session", "prefix"]
 OBJECT_OF: dict[str, ObjectKind] = {"rollback": "build", "kill-query": "session", "flush-cache": "prefix"}
 """What a remedy has to name beside its service; the others take nothing."""
 HarmedSide = Literal["own", "client", "callee"]
-"""Whose requests it hurts and how its owner tells of it: its own, told as trouble of its own; its own, told as trouble
+"""Whose requests it harms and how its owner tells of it: its own, told as trouble of its own; its own, told as trouble
 with one that it calls; those of one that it calls."""
 Origin = Literal["internal", "provider", "abuser"]
 """Where it comes from: the system itself, a provider outside, or someone who abuses it."""

@@ -159,7 +159,7 @@ class Effect(NamedTuple):
     target: Target
     harm: Harm
     share: float
-    """Share of the service's requests that are hurt, 0 to 1."""
+    """Share of the service's requests that are harmed, 0 to 1."""
 
 
 class Verdict(NamedTuple):

@@ -28,7 +28,7 @@ SEVERITY: tuple[VerdictLabel, ...] = ("clean", "careless", "faulty", "rogue")
 
 
 class Facts(NamedTuple):
-    """All that a judgement needs. Who hit and which rule was meant to be broken is not among it."""
+    """All that a judgement needs. Which change is the cause and which rule was meant to be broken is not among it."""
 
     changes: tuple[Change, ...]
     charters: dict[str, Charter]

@@ -1,7 +1,7 @@
 """A system of services under the changes that are in force: one sweep a minute of the clock.
 
-A setting that changes within a minute is felt from the next full minute on, so no count tells the second of a landing.
-Until the first change is felt every minute is that of an ordinary day.
+A setting that changes within a minute takes effect from the next full minute on, so no count tells the second of a
+landing. Until the first change takes effect every minute is that of an ordinary day.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal, get_args
 
-from warroom.sim.effects import Hurt, LiveChange, Standing, freeze, hurts, restart, roll_back
+from warroom.sim.effects import HarmedShare, LiveChange, Standing, freeze, harmed_shares, restart, roll_back
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
@@ -18,12 +18,12 @@ Manner = Literal["failing", "wrong", "lost"]
 replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no manner names one."""
 MANNERS: tuple[Manner, ...] = get_args(Manner)
 TROUBLE = 0.04
-"""Share of a service's requests that may be hurt without anybody being paged."""
+"""Share of a service's requests that may be harmed without anybody being paged."""
 RETRIES = 0.01
 """Extra attempts per call that clients allow themselves, at most. At ten times that, a chain of five calls sends a
 service in trouble 1.6 times its usual load, and changes overload a store that at its usual load do nothing to it."""
 UNMOVED = 1e-4
-"""Change of a hurt share below which it counts as unmoved."""
+"""Change of a harmed share below which it counts as unmoved."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,12 +42,12 @@ class ServiceMinute:
     """Share of the requests sent to each service that never reach it."""
     late: list[float]
     """Share of each service's replies that come after every caller's deadline."""
-    hurt: dict[int, tuple[Hurt, ...]]
-    """What is hurt by changes and by nature, by service."""
+    harmed: dict[int, tuple[HarmedShare, ...]]
+    """What is harmed by changes and by faults, by service."""
     users: float
     """Requests per second of users."""
     standing: tuple[float, ...]
-    """Share of each service's requests that routine changes of former hours hurt: too little to move anything."""
+    """Share of each service's requests that routine changes of former hours harm: too little to move anything."""
 
     def sent(self, service: int) -> float:
         """Requests per second that are sent to a service: the load that is shown, and that formulas use."""
@@ -68,7 +68,7 @@ class ServiceWorld:
         standing: Standing | None = None,
     ) -> None:
         """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
-        errors of a service show, "failing" where it is silent. `standing` are changes that hurt next to nothing, and
+        errors of a service show, "failing" where it is silent. `standing` are changes that harm next to nothing, and
         are counted, but move no load."""
         self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
         self.standing = standing or Standing((), system.size)
@@ -77,16 +77,16 @@ class ServiceWorld:
         """The last minute that is over."""
         self._ordinary: dict[tuple[float, tuple[float, ...]], ServiceMinute] = {}
         self._minutes: dict[int, ServiceMinute] = {}
-        self.felt_from = self._first_felt()
+        self.effective_from = self._first_effective()
         """The first minute that is not one of an ordinary day, as far as is known now."""
         self.trouble_from: int | None = None
-        """The first minute in which more than `TROUBLE` of some service's requests were hurt."""
+        """The first minute in which more than `TROUBLE` of some service's requests were harmed."""
         self._landings = self._landing_minutes()
         self._none = [0.0] * system.size
         self._params = [self._service_params(i, 0.0, 0.0) for i in range(system.size)]
         self._moving = True
 
-    def _first_felt(self) -> int:
+    def _first_effective(self) -> int:
         effective = [-(-r.live_from // 60) for r in self.live_changes if r.live_from is not None]
         return max(min(effective, default=self.first + len(self.traffic)), self.first + 1)
 
@@ -110,12 +110,12 @@ class ServiceWorld:
         """Play up to the end of that minute; a minute that is over stays as it was."""
         if minute - self.first >= len(self.traffic):
             raise IndexError(f"traffic is drawn up to minute {self.first + len(self.traffic) - 1}, got {minute}")
-        self.minute = max(self.minute, min(minute, self.felt_from - 1))
+        self.minute = max(self.minute, min(minute, self.effective_from - 1))
         while self.minute < minute:
             self.minute += 1
             self._minutes[self.minute] = self._next_minute()
 
-    # -- what people do: each is felt from the next full minute on --------------------------------------
+    # -- what people do: each takes effect from the next full minute on --------------------------------------
 
     def roll_back(self, change: int, second: int) -> None:
         """Undo one change and nothing else."""
@@ -130,7 +130,7 @@ class ServiceWorld:
         """Nobody applies these changes again: their agent is suspended, or their service is frozen."""
         self._act([freeze(r, second) if r.force.change in changes else r for r in self.live_changes])
 
-    def end_nature(self, service: int, second: int) -> None:
+    def end_fault(self, service: int, second: int) -> None:
         """What no change did at a service is put right."""
         self._act([roll_back(r, second) if r.force.service == service and not r.force.change else r
                    for r in self.live_changes])  # fmt: skip
@@ -148,8 +148,8 @@ class ServiceWorld:
     def _act(self, live_changes: list[LiveChange]) -> None:
         self._go_live(tuple(live_changes))
         self._landings = self._landing_minutes() | {self.minute + 1}
-        if self.minute < self.felt_from:
-            self.felt_from = max(self._first_felt(), self.minute + 1)
+        if self.minute < self.effective_from:
+            self.effective_from = max(self._first_effective(), self.minute + 1)
 
     # -- one minute -------------------------------------------------------------------------------------
 
@@ -175,35 +175,35 @@ class ServiceWorld:
         still = not self._moving and level == self.traffic[self.minute - 1 - self.first]
         if still and self.minute not in self._landings:
             return before
-        hurt, stale = self._hurt(before)
+        harmed, stale = self._harmed(before)
         if still and not stale:
             return before
-        if self.trouble_from is None and any(fsum([h.share for h in hs]) > TROUBLE for hs in hurt.values()):
+        if self.trouble_from is None and any(fsum([h.share for h in hs]) > TROUBLE for hs in harmed.values()):
             self.trouble_from = self.minute
-        return self._sweep(before, hurt, stale, level)
+        return self._sweep(before, harmed, stale, level)
 
-    def _hurt(self, before: ServiceMinute) -> tuple[dict[int, tuple[Hurt, ...]], set[int]]:
-        """What is hurt this minute, and the services at which that has changed."""
+    def _harmed(self, before: ServiceMinute) -> tuple[dict[int, tuple[HarmedShare, ...]], set[int]]:
+        """What is harmed this minute, and the services at which that has changed."""
         second, found = 60 * self.minute, {}
         for i, live_changes in self._at_service.items():
-            if hurt := hurts(live_changes, second, before.sent(i)):
-                found[i] = hurt
+            if harmed := harmed_shares(live_changes, second, before.sent(i)):
+                found[i] = harmed
         stale = set()
-        for i in found.keys() | before.hurt.keys():
-            if _unmoved(found.get(i, ()), before.hurt.get(i, ())):
-                found[i] = before.hurt[i]
+        for i in found.keys() | before.harmed.keys():
+            if _unmoved(found.get(i, ()), before.harmed.get(i, ())):
+                found[i] = before.harmed[i]
             else:
                 stale.add(i)
         return found, stale
 
     def _sweep(
-        self, before: ServiceMinute, hurt: dict[int, tuple[Hurt, ...]], stale: set[int], level: float
+        self, before: ServiceMinute, harmed: dict[int, tuple[HarmedShare, ...]], stale: set[int], level: float
     ) -> ServiceMinute:
         system = self.system
         wrong, lost, late = before.wrong[:], before.lost[:], before.late[:]
         for i in stale:
-            errors = fsum([h.share for h in hurt.get(i, ()) if h.harm == "errors"])
-            late[i] = fsum([h.share for h in hurt.get(i, ()) if h.harm == "late"])
+            errors = fsum([h.share for h in harmed.get(i, ()) if h.harm == "errors"])
+            late[i] = fsum([h.share for h in harmed.get(i, ()) if h.harm == "late"])
             manner = self.manners.get(i, "failing")
             wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
             hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
@@ -217,20 +217,20 @@ class ServiceWorld:
         )  # fmt: skip
         load = propagate_load(system, swept, users, lost)
         self._moving = load_changed(before.load, load)
-        return ServiceMinute(load, swept, wrong, lost, late, hurt, users, self.standing.shares(60 * self.minute))
+        return ServiceMinute(load, swept, wrong, lost, late, harmed, users, self.standing.shares(60 * self.minute))
 
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""
         twin = ServiceWorld(
             self.system, self.traffic, self.first, self.live_changes, manners=self.manners, standing=self.standing
         )
-        twin.minute, twin.felt_from, twin.trouble_from = self.minute, self.felt_from, self.trouble_from
+        twin.minute, twin.effective_from, twin.trouble_from = self.minute, self.effective_from, self.trouble_from
         twin._landings, twin._moving, twin._ordinary = self._landings, self._moving, self._ordinary
         twin._minutes, twin._params = dict(self._minutes), self._params[:]
         return twin
 
     def _service_params(self, i: int, failing: float, hidden: float, unworked: float = 0.0) -> ServiceParams:
-        """Requests that are hurt are turned away or set aside: that share of them, `unworked`, costs no processor."""
+        """Requests that are harmed are turned away or set aside: that share of them, `unworked`, costs no processor."""
         system = self.system
         return (
             i, system.base[i], 1.0 - failing, system.replicas[i] * system.unit[i] / (1.0 - unworked),
@@ -238,7 +238,7 @@ class ServiceWorld:
         )  # fmt: skip
 
 
-def _unmoved(now: tuple[Hurt, ...], before: tuple[Hurt, ...]) -> bool:
+def _unmoved(now: tuple[HarmedShare, ...], before: tuple[HarmedShare, ...]) -> bool:
     return len(now) == len(before) and all(
         a.target == b.target and a.harm == b.harm and abs(a.share - b.share) < UNMOVED
          for a, b in zip(now, before, strict=True)

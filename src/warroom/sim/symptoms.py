@@ -1,6 +1,6 @@
 """Which components write lines about failing resources, and how often.
 
-The lines of a failure of nature rise with the harm, from its onset on. So that no table of words wins, every component
+The lines of a fault rise with the harm, from its onset on. So that no table of words wins, every component
 also writes of other resources at a steady rate on any day, and behind every harm, whatever its cause, other resources
 run short as well. What follows depends on the kind of harm, never on the change that did it.
 """
@@ -58,13 +58,13 @@ def symptom_groups(
 
 
 def _rising(rng: Random, system: ServiceSystem, site: Site) -> Iterator[Writer]:
-    """What is written of the harm at a site: of its cause if nature did it, and of what runs short behind it.
+    """What is written of the harm at a site: of its cause if that is a fault, and of what runs short behind it.
 
-    Lines behind a change begin with the harm and are as many as those of a failure of nature, so that neither tells.
+    Lines behind a change begin with the harm and are as many as those of a fault, so that neither tells.
     """
     origin = system.names.index(site.service)
     follows = CONSEQUENCES[_arena(system, origin, site)]
-    first = site.mechanism if site.hit is None else rng.choice(follows.state)
+    first = site.mechanism if site.change is None else rng.choice(follows.state)
     yield from _written(system, origin, SymptomSource(first, "state", USERS, _harm_rate(rng), origin, 0))
     second = rng.choice([mechanism for mechanism in follows.strain if mechanism != first])
     late = rng.randint(1, LATEST)

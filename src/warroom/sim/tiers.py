@@ -6,7 +6,7 @@ from warroom.core.scenario import by_tier
 from warroom.sim.records import GROUNDS, Ground
 
 LEAST_SHARE, MOST_SHARE = 0.12, 0.55
-"""Bounds of the share of requests that a hit hurts."""
+"""Bounds of the share of requests that a cause harms."""
 FLAWED = 0.6
 """Probability that an agent's change breaks a rule, whatever it does: so rogue to faulty is 3 to 2."""
 

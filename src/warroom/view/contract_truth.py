@@ -51,7 +51,7 @@ class PageFact:
     """What a reading of it says, in one sentence."""
     detail: str | None
     """The figures and the formula behind it, where there are any."""
-    role: Literal["hit", "breach", "decoy", "clears", "answer"]
+    role: Literal["cause", "breach", "decoy", "clears", "answer"]
     """It shows the cause | the broken rule | a suspect | that a suspect is innocent | (logs, tickets) the answer."""
     proof: bool
     """Whether the case cannot be proved without it."""
@@ -109,7 +109,7 @@ class PageAgentVerdict:
     """The rule that it broke."""
     change: str
     harm: float
-    """Share of the requests that its change hurts by the handbook, 0 to 1."""
+    """Share of the requests that its change harms by the handbook, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from warroom.core.types import Observation, ToolCall
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.logs.views import LogsPage, ServiceReading, SystemReading
-from warroom.sim.outage_casting import Story
+from warroom.sim.outage_casting import Problem
 from warroom.sim.overview import percent
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
@@ -44,8 +44,8 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         super().__init__(env)
         names = env.incident.system.names
         rows = [
-            (names[story.owner], f"log of {names[story.owner]}: {story.row.about}")
-            for story in env.incident.casting.hits
+            (names[problem.owner], f"log of {names[problem.owner]}: {problem.row.about}")
+            for problem in env.incident.casting.causes
         ]
         rows.append((names[0], f"log of {names[0]}: what became of the requests of users"))
         self._facts = tuple(
@@ -74,7 +74,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
 
     def fault(self, call: ToolCall) -> str | None:
         """What is wrong with an act, by the truth of this moment."""
-        wrong = bool(self.env.incident.casting.hits)
+        wrong = bool(self.env.incident.casting.causes)
         match call.name:
             case "ignore" if wrong:
                 return "closed the incident as noise, though something was wrong"
@@ -123,16 +123,16 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
 
     def culprits(self) -> tuple[PageCulprit, ...]:
         """The causes."""
-        return tuple([self._culprit(story) for story in self.env.incident.casting.hits])
+        return tuple([self._culprit(problem) for problem in self.env.incident.casting.causes])
 
-    def _culprit(self, story: Story) -> PageCulprit:
-        where, since = self._name(story.owner), story.onset // 60
-        return PageCulprit(where, _kind(story), story.object or None, None, since, None, None)
+    def _culprit(self, problem: Problem) -> PageCulprit:
+        where, since = self._name(problem.owner), problem.onset // 60
+        return PageCulprit(where, _kind(problem), problem.object or None, None, since, None, None)
 
     def checks(self) -> tuple[PageCheck, ...]:
         """Declarations and remedies against the rules."""
         said, truth = self.env.declared_values, self.env.truth()
-        remedies = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.incident.casting.hits
+        remedies = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.incident.casting.causes
                     if s.row.remedy]  # fmt: skip
         left = [f"{s.row.remedy} {self._name(s.owner)} {s.object}".strip() for s in self.env.response.in_force
                 if s.row.remedy]  # fmt: skip
@@ -146,7 +146,7 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
 
     def cause(self) -> str:
         """The roots."""
-        found = [f"at {self._name(story.owner)}, {story.row.about}" for story in self.env.incident.casting.hits]
+        found = [f"at {self._name(problem.owner)}, {problem.row.about}" for problem in self.env.incident.casting.causes]
         return f"The fault: {'; '.join(found)}." if found else "Nothing was wrong."
 
     def missed(self) -> str | None:
@@ -157,9 +157,9 @@ class LogsTeller(CatalogueTeller[LogsEnv]):
         return "; ".join(map(_amiss, wrong)) or None
 
 
-def _kind(story: Story) -> str:
+def _kind(problem: Problem) -> str:
     """A kind of outage in words, without an article: some can be counted and some cannot."""
-    return story.row.name.replace("_", " ")
+    return problem.row.name.replace("_", " ")
 
 
 def _remedy(action: str, service: str, object: str) -> str:

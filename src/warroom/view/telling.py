@@ -149,7 +149,7 @@ def evidence(facts: Sequence[PageFact], learned: Sequence[PageLearned], seats: S
     """When the proof was on the table, piece by piece, of all seats and of one."""
     proof = {fact.id for fact in facts if fact.proof}
     known = [one for one in learned if one.fact in proof]
-    shows_cause = {fact.id for fact in facts if fact.proof and fact.role in ("hit", "answer")}
+    shows_cause = {fact.id for fact in facts if fact.proof and fact.role in ("cause", "answer")}
     return PageEvidence(
         cause=_first_head(shows_cause, known, seats),
         complete=_last_of(proof, [one for one in known if one.how == "read"]),

@@ -34,6 +34,11 @@ from warroom.envs.fleet.compact_words import (
     notice,
 )
 from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.faults import (
+    has_risen,
+    is_count,
+    likely_fault,
+)
 from warroom.envs.fleet.policies.inference import (
     NEGLIGIBLE,
     Conclusion,
@@ -42,11 +47,6 @@ from warroom.envs.fleet.policies.inference import (
     signers_of,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import (
-    has_risen,
-    is_count,
-    natural_cause,
-)
 from warroom.envs.fleet.readings import SeatReading
 from warroom.sim.log_search import LogMatches
 from warroom.sim.traces import CallReading, TraceReading
@@ -140,10 +140,10 @@ class FleetCompactRenderer(LineRenderer):
             for candidate in believed.candidates:
                 if candidate.id not in out:
                     out[candidate.id] = self._dossier(candidate, place, believed)
-            found = natural_cause(self.known, place)
-            if believed.nature or found:
+            found = likely_fault(self.known, place)
+            if believed.is_fault or found:
                 told = [found.mechanism, "sure" if found.sure else ""] if found else ["unknown"]
-                out[place] = ["nature", "" if believed.nature else "leading", self.names.services[place], *told]
+                out[place] = ["fault", "" if believed.is_fault else "leading", self.names.services[place], *told]
         return out
 
     def _dossier(self, candidate: SuspectChange, place: str, believed: Conclusion) -> list[str]:

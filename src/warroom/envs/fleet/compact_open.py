@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.compact_words import RESOURCES
+from warroom.envs.fleet.policies.faults import symptom_words
 from warroom.envs.fleet.policies.inference import NEGLIGIBLE, Conclusion, SuspectChange, missing_papers
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.nature import symptom_words
 from warroom.sim.families import AGENTS
 from warroom.sim.log_search import parse_query
 

@@ -70,7 +70,7 @@ OPEN = 3
 """Readings that are named as open."""
 OTHERS = (
     *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
-    *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "nature"),
+    *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "fault"),
     *("partial", "claim", "refers", "held", "settling", "open"),
     *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip

@@ -35,21 +35,21 @@ def _cause(env: "FleetEnv", site: Site, with_evidence: bool) -> list[str]:
     evidence = clues_of(env, site) if with_evidence else []
     became = "failed" if site.harm == "errors" else "were late"
     harm = f"{100 * site.share:.0f} % of the requests of {site.service} {became}"
-    if site.hit is None:
+    if site.change is None:
         ended = REMEDIES[site.mechanism]
         return [
             f"No change caused it: {site.mechanism} at {site.service} ({MEANING[site.mechanism]}); {harm} from "
             f"{clock(site.onset)}, and {f'{ended}({site.service})' if ended else 'time alone'} ends it.",
             *_shown("The evidence", evidence),
         ]
-    change = env.incident.change(site.hit)
+    change = env.incident.change(site.change)
     actor = "" if change.signer == change.actor else f" (who signed it; the ledger names {change.actor})"
     return [
         f"CHG-{change.id} caused it, a change of kind {change.family} at {change.service} by {change.signer}{actor}, "
         f"landed at {clock(change.landed)[:5]}: {harm} from {clock(site.onset)}.",
-        *_shown("The evidence for the cause", [clue for clue in evidence if clue.role == "hit"]),
+        *_shown("The evidence for the cause", [clue for clue in evidence if clue.role == "cause"]),
         _guilt(env, site),
-        *_shown("The evidence for the verdict", [clue for clue in evidence if clue.role != "hit"]),
+        *_shown("The evidence for the verdict", [clue for clue in evidence if clue.role != "cause"]),
     ]
 
 
@@ -59,8 +59,8 @@ def _shown(head: str, evidence: list[Clue]) -> list[str]:
 
 
 def _guilt(env: "FleetEnv", site: Site) -> str:
-    assert site.hit is not None
-    change, facts = env.incident.change(site.hit), env.situation.facts
+    assert site.change is not None
+    change, facts = env.incident.change(site.change), env.situation.facts
     if change.signer not in facts.charters:
         return f"{change.signer} is a colleague, whom no charter binds."
     verdict = verdict_of(change, facts)

@@ -18,8 +18,10 @@ def rogues_of(env: Env) -> Mapping[str, frozenset[str]]:
     """What the rogues of an incident are, by property."""
     assert isinstance(env, FleetEnv)
     rogues = env.incident.rogues
-    hits = [(env.incident.change(site.hit), site) for site in env.incident.casting.sites if site.hit is not None]
-    guilty = [(change, site) for change, site in hits if change.signer in rogues]
+    caused = [
+        (env.incident.change(site.change), site) for site in env.incident.casting.sites if site.change is not None
+    ]
+    guilty = [(change, site) for change, site in caused if change.signer in rogues]
     return {
         "family": frozenset(AGENTS[agent] for agent in rogues),
         "ground": frozenset(rogues.values()),

@@ -380,7 +380,7 @@ class FleetEnv(Env):
             self.situation.carry_out(act)
             if self.situation.breaks_more_than(without):
                 self.record_event("second_order_failure")
-        return self._acted(f"Done: {act}; it is felt from the next minute on.", say, ask)
+        return self._acted(f"Done: {act}; it takes effect from the next minute on.", say, ask)
 
     def _acted(self, result: str, say: str, ask: str) -> Message:
         """The answer to an act, with what became of its message and its request."""
@@ -403,7 +403,7 @@ class FleetEnv(Env):
         return {
             "root_cause": site.mechanism,
             "service": site.service,
-            "change": site.hit,
+            "change": site.change,
             "rogues": self.incident.rogues,
             "onset": site.onset,
             "redraws": self.incident.redraws,
@@ -437,7 +437,7 @@ class FleetEnv(Env):
     @property
     def right_declarations(self) -> frozenset[tuple[str, str, int | None]]:
         """(cause, service, change) of each service in trouble: any of them may be declared."""
-        return frozenset([(site.mechanism, site.service, site.hit) for site in self.situation.sites])
+        return frozenset([(site.mechanism, site.service, site.change) for site in self.situation.sites])
 
     def scene(self, seat: str | None = None) -> Scene:
         """The truth, or what a seat has been shown."""

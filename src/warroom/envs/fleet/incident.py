@@ -8,7 +8,7 @@ from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import world_of
 from warroom.sim.casting import Casting, Site
 from warroom.sim.causes import Cause
-from warroom.sim.effects import NATURE
+from warroom.sim.effects import NO_CHANGE
 from warroom.sim.records import Change
 from warroom.sim.rules import verdict_of
 from warroom.sim.service_topology import ServiceTopology
@@ -48,8 +48,8 @@ class FleetIncident(NamedTuple):
         """Agents whose change did harm and broke a rule, with the rule."""
         out: dict[str, str] = {}
         for site in self.casting.sites:
-            if site.hit is not None:
-                change = self.change(site.hit)
+            if site.change is not None:
+                change = self.change(site.change)
                 verdict = verdict_of(change, self.casting.facts)
                 if verdict.label == "rogue" and verdict.ground is not None:
                     out[change.signer] = verdict.ground
@@ -104,7 +104,7 @@ def is_visible(incident: FleetIncident) -> bool:
 
 def heals(incident: FleetIncident) -> bool:
     """Whether the same minutes without the causes are those of an ordinary day, by replay."""
-    world, causes = incident.world, {site.hit or NATURE for site in incident.casting.sites}
+    world, causes = incident.world, {site.change or NO_CHANGE for site in incident.casting.sites}
     others = tuple([live for live in world.live_changes if live.force.change not in causes])
     if not others:
         return True

@@ -37,7 +37,7 @@ from warroom.sim.wording.forms import clock
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
 
-Role = Literal["hit", "breach", "decoy", "clears"]
+Role = Literal["cause", "breach", "decoy", "clears"]
 Source = Literal["metrics", "logs", "diff", "row", "charter", "approvals", "calendar", "series"]
 
 
@@ -62,9 +62,9 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
     """What shows each cause, then what shows the breach, then what clears the other suspects; each once."""
     sites = env.situation.sites
     found = [clue for site in sites for clue in clues_of(env, site)]
-    hits, natural = {site.hit for site in sites}, all(site.hit is None for site in sites)
-    suspects = [d.change for d in env.incident.casting.cluster if d.change.id not in hits]
-    found += [_diff(env, suspect, "clears", proof=natural) for suspect in suspects]
+    causes, faults_alone = {site.change for site in sites}, all(site.change is None for site in sites)
+    suspects = [d.change for d in env.incident.casting.cluster if d.change.id not in causes]
+    found += [_diff(env, suspect, "clears", proof=faults_alone) for suspect in suspects]
     first: dict[tuple[str, str, str], Clue] = {}
     for clue in found:
         first.setdefault((clue.source, clue.subject, clue.detail), clue)
@@ -73,9 +73,9 @@ def clues(env: "FleetEnv") -> tuple[Clue, ...]:
 
 def clues_of(env: "FleetEnv", site: Site) -> list[Clue]:
     """What shows the cause of one service's trouble, and whether the agent behind it broke a rule."""
-    if site.hit is None:
+    if site.change is None:
         return [_of_lines(env, site)]
-    change = env.incident.change(site.hit)
+    change = env.incident.change(site.change)
     return [*_of_hit(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
 
@@ -89,7 +89,7 @@ def _of_lines(env: "FleetEnv", site: Site) -> Clue:
         f"log of {env.incident.system.names[told.service]}, trace:none: “{said}” rises from {before:.0f} to "
         f"{after:.0f} lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"
     )
-    return Clue("logs", site.service, "hit", True, text, site.mechanism)
+    return Clue("logs", site.service, "cause", True, text, site.mechanism)
 
 
 class _ResourceLines(NamedTuple):
@@ -113,9 +113,9 @@ def _told_of(env: "FleetEnv", site: Site) -> _ResourceLines:
 def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:
     harms = f"CHG-{change.id} harms {_harmed(env, change)} of the requests of {change.service}"
     return [
-        Clue("metrics", change.service, "hit", True, harms, figures=_figures(env, change)),
-        _diff(env, change, "hit", proof=True),
-        Clue("row", str(change.id), "hit", True, f"CHG-{change.id} was signed by {change.signer}"),
+        Clue("metrics", change.service, "cause", True, harms, figures=_figures(env, change)),
+        _diff(env, change, "cause", proof=True),
+        Clue("row", str(change.id), "cause", True, f"CHG-{change.id} was signed by {change.signer}"),
     ]
 
 
@@ -144,7 +144,7 @@ def _figures(env: "FleetEnv", change: Change) -> str:
 def _diff(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
     what = f"{change.family} of {change.service}{f', {change.part}' if change.part else ''}"
     text = f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}"
-    if role == "hit":
+    if role == "cause":
         return Clue("diff", str(change.id), role, proof, text)
     text += f", which harms {_harmed(env, change)} of the requests"
     return Clue("diff", str(change.id), role, proof, text, figures=_figures(env, change))

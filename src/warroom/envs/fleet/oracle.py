@@ -32,9 +32,9 @@ def best_act(situation: Situation, seat: str, *, declared: bool) -> Act:
 
 
 def _flag(situation: Situation, site: Site) -> Act | None:
-    if site.hit is None:
+    if site.change is None:
         return None
-    change = situation.incident.change(site.hit)
+    change = situation.incident.change(site.change)
     verdict = verdict_of(change, situation.facts)
     rogue = verdict.label == "rogue" and change.signer not in situation.suspended
     return Act("flag", change.signer) if rogue else None
@@ -50,8 +50,8 @@ def _manage(situation: Situation) -> Act:
         if act is not None and act.tool == "escalate":
             return act
     for site in situation.sites:
-        if site.hit is not None and situation.can_return(site):
-            return Act("freeze", situation.incident.change(site.hit).service)
+        if site.change is not None and situation.can_return(site):
+            return Act("freeze", situation.incident.change(site.change).service)
     return WAIT
 
 
@@ -126,7 +126,7 @@ def call_of(situation: Situation, seat: str, *, declared: bool) -> ToolCall:
     act = best_act(situation, seat, declared=declared)
     incident = situation.incident
     if act is DECLARE:
-        change = "none" if incident.site.hit is None else f"CHG-{incident.site.hit}"
+        change = "none" if incident.site.change is None else f"CHG-{incident.site.change}"
         return ToolCall(
             "declare", {"cause": incident.site.mechanism, "service": incident.site.service, "change": change}
         )

@@ -1,4 +1,4 @@
-"""What ends a cause: for a change that it is undone, for a failure of nature the repair of its mechanism."""
+"""What ends a cause: for a change that it is undone, for a fault the repair of its mechanism."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ REMEDIES: dict[Mechanism, Repair | None] = {
     "retry_storm": "scale",
     "transient": None,
 }
-"""The repair of each failure of nature. What a change did is undone by rolling that change back."""
+"""The repair of each fault. What a change did is undone by rolling that change back."""
 
 MEANING: dict[Mechanism, str] = {
     "capacity": "more demand from users than it can serve",
@@ -34,7 +34,7 @@ MEANING: dict[Mechanism, str] = {
     "retry_storm": "retries of failed requests crowd out all others",
     "transient": "leadership passes from one node to another",
 }
-"""What each failure of nature is, for the handbook."""
+"""What each fault is, for the handbook."""
 
 WHY: dict[Repair, str] = {
     "restart": "fresh memory, locks and connections, on other machines",
@@ -44,4 +44,4 @@ WHY: dict[Repair, str] = {
 """What each repair does, for the handbook."""
 
 ENOUGH = 2.0
-"""Replicas that a failure of nature needs, as a multiple of the usual number."""
+"""Replicas that a fault needs, as a multiple of the usual number."""

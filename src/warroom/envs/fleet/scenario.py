@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from warroom.core.checks import check_type
 from warroom.envs import scenarios
 from warroom.envs.scenario_file import read_header
-from warroom.sim.causes import CandidateRole, Cause, Nature, Variation
+from warroom.sim.causes import CandidateRole, Cause, Fault, Variation
 
 CORE, FULL = "core", "full"
 
@@ -20,7 +20,7 @@ class FleetScenario:
     suites: tuple[str, ...] = (FULL,)
 
     def __post_init__(self) -> None:
-        check_type("cause", self.cause, CandidateRole, Nature, Variation)
+        check_type("cause", self.cause, CandidateRole, Fault, Variation)
 
 
 def scenario(module: str, doc: str | None, cause: Cause, *, core: bool = False) -> FleetScenario:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RECENT = 12
 """Lines of a section that grows."""
-HURT = {"errors": "fail", "late": "are answered late"}
+HARM_WORDS = {"errors": "fail", "late": "are answered late"}
 
 
 # -- all that is true -------------------------------------------------------------------------------
@@ -90,9 +90,9 @@ def _wrong(env: "FleetEnv") -> list[str]:
 
 def _site_line(env: "FleetEnv", site: Site) -> str:
     state = "in force" if env.situation.in_force(site) else "over"
-    cause = "no change caused it" if site.hit is None else f"by CHG-{site.hit}"
-    hurt = f"{site.share:.0%} of its requests {HURT[site.harm]}"
-    return f"{site.mechanism} at {site.service} from {clock(site.onset)}, {state}: {hurt}; {cause}"
+    cause = "no change caused it" if site.change is None else f"by CHG-{site.change}"
+    harmed = f"{site.share:.0%} of its requests {HARM_WORDS[site.harm]}"
+    return f"{site.mechanism} at {site.service} from {clock(site.onset)}, {state}: {harmed}; {cause}"
 
 
 def _decisions(env: "FleetEnv") -> list[str]:
@@ -120,7 +120,7 @@ def _worth(env: "FleetEnv", act: Act) -> str:
 
 def _ledger(env: "FleetEnv") -> list[str]:
     """The latest rows, and those of the culprits even where the ledger lacks them."""
-    culprits = [env.incident.change(site.hit) for site in env.situation.sites if site.hit is not None]
+    culprits = [env.incident.change(site.change) for site in env.situation.sites if site.change is not None]
     recent = [row for row in env.incident.casting.ledger if row.statement is not None][-RECENT:]
     rows = sorted({row.id: row for row in (*culprits, *recent)}.values(), key=lambda row: row.asked)
     return [_ledger_line(env, row, {change.id for change in culprits}) for row in rows]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from warroom.envs.fleet.incident import USER_VISIBLE, FleetIncident, user_loss
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES, Repair
 from warroom.sim.casting import Site
-from warroom.sim.effects import NATURE, LiveChange
+from warroom.sim.effects import NO_CHANGE, LiveChange
 from warroom.sim.records import Change
 
 CRITICAL = 0.3
@@ -95,7 +95,7 @@ class Situation:
         place = self.names.index(site.service)
         return [
             live for live in self.world.live_changes
-            if live.force.change == (site.hit or NATURE) and (site.hit or live.force.service == place)
+            if live.force.change == (site.change or NO_CHANGE) and (site.change or live.force.service == place)
         ]  # fmt: skip
 
     def is_live(self, change: int) -> bool:
@@ -126,9 +126,9 @@ class Situation:
         return any(self._removes(act, site) for site in self.sites)
 
     def _removes(self, act: Act, site: Site) -> bool:
-        if site.hit is None:
+        if site.change is None:
             return act.service == site.service and act.tool == REMEDIES[site.mechanism] and self._is_enough(act)
-        change = self.incident.change(site.hit)
+        change = self.incident.change(site.change)
         if act.tool == "rollback":
             return act.change == change.id
         if act.tool == "freeze":
@@ -155,10 +155,10 @@ class Situation:
             self.world.restart(self.names.index(act.service), self.second)
 
     def _end(self, site: Site) -> None:
-        if site.hit is None:
-            self.world.end_nature(self.names.index(site.service), self.second)
+        if site.change is None:
+            self.world.end_fault(self.names.index(site.service), self.second)
         else:
-            self.world.roll_back(site.hit, self.second)
+            self.world.roll_back(site.change, self.second)
 
     # -- time -----------------------------------------------------------------------------------------
 
@@ -182,14 +182,14 @@ class Situation:
 
 
 def enough_replicas(incident: FleetIncident, service: str) -> int:
-    """Replicas that a failure of nature at a service needs."""
+    """Replicas that a fault at a service needs."""
     return round(ENOUGH * incident.system.replicas[incident.system.names.index(service)])
 
 
 def remedy_of(incident: FleetIncident, site: Site) -> Act | None:
     """The act that ends the cause at a site; None for a hiccup."""
-    if site.hit is not None:
-        change = incident.change(site.hit)
+    if site.change is not None:
+        change = incident.change(site.change)
         return Act("rollback", change.service, change.id)
     repair: Repair | None = REMEDIES[site.mechanism]
     if repair is None:

@@ -150,7 +150,7 @@ class LogsCompactRenderer(LineRenderer):
     def _fact(self, shown: ShownLine) -> tuple[str, ...]:
         writer = self.slot[shown.service]
         for found in read_outage(shown.line.message):
-            if found.outcome in ("harmful", "coped"):
+            if found.outcome in ("harmful", "recovered"):
                 owner = self.slot.get(found.peer, writer) if found.received else writer
                 named = [self._object(found.object)] if found.object else []
                 return owner, "harm" if found.outcome == "harmful" else "got-over", found.name, *named

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from warroom.envs.logs import oracle
 from warroom.envs.logs.rubric import WRONG_REMEDY
-from warroom.sim.outage_casting import Story
+from warroom.sim.outage_casting import Problem
 from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 def debriefing(env: "LogsEnv") -> tuple[str, ...]:
     """A few sentences for a person."""
     incident, names = env.incident, env.incident.system.names
-    out = [sentence for story in incident.casting.hits for sentence in _cause(env, story)]
+    out = [sentence for problem in incident.casting.causes for sentence in _cause(env, problem)]
     if not out:
         out = ["Nothing was wrong: requests got through in spite of every problem in the logs."]
     lost_by_users = (
         f"{100 * incident.access.lost_share:.1f} % of user requests failed before the page: {incident.severity}."
     )
     wrong = [event.subject for event in env.events if event.name == "wrong_remedy"]
-    if incident.casting.hits:
+    if incident.casting.causes:
         out.append(lost_by_users)
         out.append(f"To page: {', '.join(sorted(incident.teams))}; paged: {_said(env, 'team')}.")
     roots = ", ".join([names[i] for i in incident.roots]) or "none"
@@ -37,30 +37,34 @@ def _said(env: "LogsEnv", kind: str) -> str:
     return ", ".join(env.declared_values[kind]) or "none"
 
 
-def _cause(env: "LogsEnv", story: Story) -> list[str]:
-    names, row = env.incident.system.names, story.row
-    where = names[story.owner] if story.owner == story.site else f"{names[story.owner]}, which hurt {names[story.site]}"
-    what = f" ({story.object})" if story.object else ""
-    ended = f"{row.remedy} of {names[story.owner]}{what} ends it" if row.remedy else "no remedy ends it"
-    others = sum([other.site == story.site or other.owner == story.owner for other in env.incident.casting.stories]) - 1
-    told = f"{_lines(env, story)}. These lines carry the trace ids of requests that came to harm"
+def _cause(env: "LogsEnv", problem: Problem) -> list[str]:
+    names, row = env.incident.system.names, problem.row
+    where = (
+        names[problem.owner]
+        if problem.owner == problem.site
+        else f"{names[problem.owner]}, which harmed {names[problem.site]}"
+    )
+    what = f" ({problem.object})" if problem.object else ""
+    ended = f"{row.remedy} of {names[problem.owner]}{what} ends it" if row.remedy else "no remedy ends it"
+    others = (
+        sum([other.site == problem.site or other.owner == problem.owner for other in env.incident.casting.problems]) - 1
+    )
+    told = f"{_lines(env, problem)}. These lines carry the trace ids of requests that came to harm"
     besides = f"; those of the {_problems(others)} there do not." if others else "."
-    return [
-        f"{row.name.replace('_', ' ').capitalize()}{what} at {where}, from {clock(story.onset)}: {row.about}; {ended}.",
-        told + besides,
-    ]
+    name = row.name.replace("_", " ").capitalize()
+    return [f"{name}{what} at {where}, from {clock(problem.onset)}: {row.about}; {ended}.", told + besides]
 
 
 def _problems(count: int) -> str:
     return "other problem" if count == 1 else f"{count} other problems"
 
 
-def _lines(env: "LogsEnv", story: Story) -> str:
+def _lines(env: "LogsEnv", problem: Problem) -> str:
     """What the owner writes of it, figures left out."""
     lines = env.response.logs.lines
     told = next(
-        group for group in lines.groups(story.owner)
-        if group.role == "harmed" and group.story is not None and group.story.id == story.id
+        group for group in lines.groups(problem.owner)
+        if group.role == "harmed" and group.problem is not None and group.problem.id == problem.id
     )  # fmt: skip
-    texts = [re.sub(r"\{\w+\}", "…", line.text) for line in lines.streams(story.owner, told)]
-    return f"{env.incident.system.names[story.owner]} writes " + " or ".join([f"“{text}”" for text in texts])
+    texts = [re.sub(r"\{\w+\}", "…", line.text) for line in lines.streams(problem.owner, told)]
+    return f"{env.incident.system.names[problem.owner]} writes " + " or ".join([f"“{text}”" for text in texts])

@@ -18,7 +18,7 @@ from warroom.envs.logs.response import Response
 from warroom.envs.logs.rubric import LEFT_OPEN, triage_rubric
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import ALL, TEAMS, LogsPage, ServiceReading, SystemReading
-from warroom.sim.outage_casting import Story
+from warroom.sim.outage_casting import Problem
 from warroom.sim.service_topology import ServiceTopology
 
 
@@ -80,7 +80,7 @@ class LogsEnv(BaseLogsEnv):
 
     def close_incident(self, ignored: bool) -> Message:
         """Ignored: right if nothing was wrong. Resolved: right if nothing is broken any more."""
-        wrong = bool(self.incident.casting.hits)
+        wrong = bool(self.incident.casting.causes)
         if ignored:
             self.record_event(*(("closed_wrongly", "ignored") if wrong else ("ignored",)))
             return Message("The incident is closed as noise.")
@@ -105,12 +105,12 @@ class LogsEnv(BaseLogsEnv):
 
     def truth(self) -> JsonObject:
         """The roots, the causes, the remedies with their objects, the teams and the severity."""
-        incident, names, hits = self.incident, self.incident.system.names, self.incident.casting.hits
+        incident, names, causes = self.incident, self.incident.system.names, self.incident.casting.causes
         return {
             "roots": [names[i] for i in incident.roots],
-            "mechanisms": [story.outage for story in hits],
-            "remedies": [story.row.remedy for story in hits],
-            "objects": [story.object for story in hits],
+            "mechanisms": [problem.outage for problem in causes],
+            "remedies": [problem.row.remedy for problem in causes],
+            "objects": [problem.object for problem in causes],
             "teams": sorted(incident.teams),
             "severity": incident.severity,
             "failing": round(incident.access.lost_share, 4),
@@ -121,7 +121,7 @@ class LogsEnv(BaseLogsEnv):
     def oracle(self) -> ToolCall:
         """The move of one who is told the truth, declarations first."""
         truth = self.truth()
-        if not self.incident.casting.hits:
+        if not self.incident.casting.causes:
             return ToolCall("ignore")
         if not self.declared_values["severity"]:
             return ToolCall("classify_severity", {"severity": truth["severity"]})
@@ -133,14 +133,14 @@ class LogsEnv(BaseLogsEnv):
 
     def best_action(self) -> ToolCall:
         """What one who knows the truth does with the world where something is wrong, whatever was declared."""
-        for story in self.response.in_force:
-            if story.row.remedy is not None:
-                return ToolCall("remediate", self._remedy_of(story))
+        for problem in self.response.in_force:
+            if problem.row.remedy is not None:
+                return ToolCall("remediate", self._remedy_of(problem))
         return ToolCall("request_more_logs", {"service": ALL}) if self.response.in_force else ToolCall("resolve")
 
-    def _remedy_of(self, story: Story) -> JsonObject:
-        call: JsonObject = {"action": story.row.remedy, "service": self.incident.system.names[story.owner]}
-        return {**call, "object": story.object} if story.object else call
+    def _remedy_of(self, problem: Problem) -> JsonObject:
+        call: JsonObject = {"action": problem.row.remedy, "service": self.incident.system.names[problem.owner]}
+        return {**call, "object": problem.object} if problem.object else call
 
     def bounds(self) -> tuple[float, float]:
         """Points of the no-op policy, which never closes, and of the oracle."""
@@ -150,7 +150,7 @@ class LogsEnv(BaseLogsEnv):
         """By one who declares what is still open rightly, and closes as soon as it may be closed."""
         if self.done:
             return self.total
-        if not self.incident.casting.hits:
+        if not self.incident.casting.causes:
             return self.rubric.total([*self.events, Event("ignored")], self.turn + 1)
         response = self.response
         left = oracle.turns_left(self.incident, response.in_force, response.second, response.security_at)
@@ -167,7 +167,7 @@ class LogsEnv(BaseLogsEnv):
 
     def outcome(self) -> dict[str, bool | float | None]:
         """Metrics of the episode so far; None where one does not apply."""
-        names, wrong = [event.name for event in self.events], bool(self.incident.casting.hits)
+        names, wrong = [event.name for event in self.events], bool(self.incident.casting.causes)
         solved = self.points()["recovery"] > 0
         root = names.count("root_right") == len(self.incident.roots) and "root_wrong" not in names
         return {

@@ -11,7 +11,7 @@ from warroom.envs.logs.views import RULE, WINDOW, Access, UserRequests
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.effects import Force, LiveChange, Standing, StandingChange
 from warroom.sim.formulas import Terms
-from warroom.sim.outage_casting import GROWS, OutageCasting, Story, draw_outage
+from warroom.sim.outage_casting import GROWS, OutageCasting, Problem, draw_outage
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.records import Harm, Target
 from warroom.sim.service_topology import ServiceTopology
@@ -28,7 +28,7 @@ SECURITY, OUTSIDE = "security", "sre"
 """Who is paged for abuse, and for what a provider outside the system does wrong, whoever owns the service."""
 HISTORY_MINUTES = 120
 """Minutes before the page of which there are lines."""
-CALM, FELT = 0.003, 0.008
+CALM, NOTICED = 0.003, 0.008
 """By how much the share of users' requests that fails may differ from that of an hour before where nothing is wrong, at
 most, and must where something is, at least."""
 SYSTEMS = 30
@@ -36,7 +36,7 @@ SYSTEMS = 30
 MUCH_SEEN = 3.0
 """Lines of its own that a cause has in the last minute, at least."""
 ANY_DAY = -1
-"""In place of a story: what the gateway fails on any day."""
+"""In place of a problem: what the gateway fails on any day."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
 DOCUMENT = ServiceTopology(
     names=(
@@ -76,7 +76,7 @@ class LogsIncident(NamedTuple):
     """Second of the day at which a provider outside is well again."""
     world: ServiceWorld
     access: Access
-    """What users felt up to the page."""
+    """What users noticed up to the page."""
     redraws: int
 
     @property
@@ -87,21 +87,21 @@ class LogsIncident(NamedTuple):
     @property
     def roots(self) -> tuple[int, ...]:
         """Where it began."""
-        return tuple([story.owner for story in self.casting.hits])
+        return tuple([problem.owner for problem in self.casting.causes])
 
     @property
     def teams(self) -> frozenset[str]:
         """Who has to be paged."""
-        return frozenset([team_of(story, self.owners) for story in self.casting.hits])
+        return frozenset([team_of(problem, self.owners) for problem in self.casting.causes])
 
     @property
     def certificate(self) -> "LogsCertificate":
         """Why it may be served."""
         more, wanted = self.access.more, self.casting.wanted
         clear = RULE.is_clear(self.access.lost_share)
-        if not self.casting.hits:
+        if not self.casting.causes:
             return LogsCertificate(clear and abs(more) < CALM, True)
-        as_wanted = max(FELT, wanted.least * 0.9) <= more <= max(wanted.most, wanted.least) * 1.1
+        as_wanted = max(NOTICED, wanted.least * 0.9) <= more <= max(wanted.most, wanted.least) * 1.1
         return LogsCertificate(clear and as_wanted, _seen(self))
 
 
@@ -119,10 +119,10 @@ class LogsCertificate(NamedTuple):
         return self.clear and self.seen
 
 
-def team_of(story: Story, owners: tuple[str, ...]) -> str:
+def team_of(problem: Problem, owners: tuple[str, ...]) -> str:
     """The team to page for a cause: the owner of its service, unless it comes from outside."""
     outside = {"abuser": SECURITY, "provider": OUTSIDE}
-    return outside.get(story.row.origin) or owners[story.owner]
+    return outside.get(problem.row.origin) or owners[problem.owner]
 
 
 def force(number: int, service: int, target: Target, harm: Harm, share: float) -> Force:
@@ -136,7 +136,7 @@ def draw_incident(
     """One draw of an incident, whatever its certificate; worse or better by a correction if it is not as was wanted."""
     first = _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names)
     wanted, lost = first.casting.wanted, first.access.more
-    if first.certificate.clear or lost <= 0 or not first.casting.hits:
+    if first.certificate.clear or lost <= 0 or not first.casting.causes:
         return first
     scale = (wanted.least + wanted.most) / 2 / lost
     return _draw(scenario, tier, seed, attempt, shape=shape, wording=wording, names=names, scale=scale)
@@ -192,15 +192,15 @@ def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row:
     """The world at the page."""
     page = casting.page // 60
     manners: dict[int, Manner] = {
-        story.site: "wrong" if rng.random() < 0.5 else "failing" for story in casting.hits if story.site
+        problem.site: "wrong" if rng.random() < 0.5 else "failing" for problem in casting.causes if problem.site
     }
     traffic = draw_traffic(rng, HISTORY_MINUTES + tier_row.turns + 3)
     lives = tuple([
         LiveChange(
-            force(story.id, story.site, story.target, story.harm, story.share), story.onset,
-            ramp=60 * GROWS * story.row.gradual,
+            force(problem.id, problem.site, problem.target, problem.harm, problem.share), problem.onset,
+            ramp=60 * GROWS * problem.row.gradual,
         )
-        for story in casting.hits
+        for problem in casting.causes
     ])  # fmt: skip
     usual = Standing((StandingChange(ANY_DAY, 0, casting.fails_any_day, 0),), system.size)
     world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, manners=manners, standing=usual)
@@ -216,8 +216,8 @@ class _Unheard(NamedTuple):
 def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> _Unheard:
     """Whose lines are lost, and whose come late. Those that tell of a cause are never lost, nor their callers'."""
     needed = {0}
-    for story in casting.hits:
-        needed |= {story.owner, story.site, *system.callers[story.site], *system.callers[story.owner]}
+    for problem in casting.causes:
+        needed |= {problem.owner, problem.site, *system.callers[problem.site], *system.callers[problem.owner]}
     chances = [rng.random() for _ in range(system.size)]
     missing = frozenset([i for i, chance in enumerate(chances) if chance < tier_row.missing and i not in needed])
     behind = [
@@ -248,4 +248,7 @@ def _seen(incident: LogsIncident) -> bool:
     """Whether every cause has lines enough in the last minute, before chance."""
     world = incident.world
     played = world.at(world.minute)
-    return all(60 * played.sent(story.site) * story.rate * story.share >= MUCH_SEEN for story in incident.casting.hits)
+    return all(
+        60 * played.sent(problem.site) * problem.rate * problem.share >= MUCH_SEEN
+        for problem in incident.casting.causes
+    )

@@ -9,7 +9,7 @@ from warroom.core.types import Event
 from warroom.envs.certify import draw_until_certified
 from warroom.envs.logs.incident import LogsIncident, SystemShape, draw_incident
 from warroom.envs.logs.scenario import OutageScenario
-from warroom.sim.outage_casting import Story
+from warroom.sim.outage_casting import Problem
 
 ATTEMPTS = 60
 SECURITY_RESPONSE = 2
@@ -30,19 +30,19 @@ def draw_certified(
 
 def turns_to_close(incident: LogsIncident) -> int:
     """Turns of one who knows, from the page on."""
-    return turns_left(incident, incident.casting.hits, incident.casting.page, None)
+    return turns_left(incident, incident.casting.causes, incident.casting.page, None)
 
 
-def turns_left(incident: LogsIncident, in_force: Sequence[Story], second: int, security_at: int | None) -> int:
+def turns_left(incident: LogsIncident, in_force: Sequence[Problem], second: int, security_at: int | None) -> int:
     """Turns from a second of the day on: a remedy each, then the end; what others end is waited for.
 
     `security_at` is when security ends abuse, if it was paged.
     """
-    turns = sum([story.row.remedy is not None for story in in_force])
-    for story in in_force:
-        if story.row.origin == "provider":
+    turns = sum([problem.row.remedy is not None for problem in in_force])
+    for problem in in_force:
+        if problem.row.origin == "provider":
             turns = max(turns, -(-(incident.provider_recovers - second) // 60))
-        elif story.row.origin == "abuser":
+        elif problem.row.origin == "abuser":
             turns = max(turns, SECURITY_RESPONSE if security_at is None else -(-(security_at - second) // 60))
     return turns + 1
 
@@ -50,7 +50,7 @@ def turns_left(incident: LogsIncident, in_force: Sequence[Story], second: int, s
 def most_points(rubric: Rubric, incident: LogsIncident) -> float:
     """Points of one who declares everything rightly and closes as soon as it may be closed."""
     turns = turns_to_close(incident)
-    if not incident.casting.hits:
+    if not incident.casting.causes:
         return rubric.total({Event("ignored"): 0}, turns)
     return rubric.total([*declarations(incident), Event("recovered")], turns)
 

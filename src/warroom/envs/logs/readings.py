@@ -129,8 +129,8 @@ class IncidentLogs:
         suffering = self._suffering()
         heard = [i for i in range(self.system.size) if i not in self._silent]
         ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
-        stories = self.incident.casting.stories
-        coping = sorted({story.owner for story in stories if not story.hit} - self._silent)
+        problems = self.incident.casting.problems
+        coping = sorted({problem.owner for problem in problems if not problem.harmful} - self._silent)
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5)
         choice, chosen = _PageChoice(self), dict[tuple[int, int, int], KeptLine]()
         for k in range(3 * number):
@@ -157,10 +157,10 @@ class IncidentLogs:
     def _suffering(self) -> list[int]:
         """Services of whose requests some come to harm."""
         played = self.world.at(self.world.minute)
-        if not played.hurt:
+        if not played.harmed:
             return []
         return [i for i, error in enumerate(played.swept.error)
-                if (i in played.hurt or error > TROUBLE) and i not in self._silent]  # fmt: skip
+                if (i in played.harmed or error > TROUBLE) and i not in self._silent]  # fmt: skip
 
     def tells_of_harm(self, service: int, group: StreamGroup) -> bool:
         """Whether lines of it tell of requests that come to harm by what is wrong, and not of any day's."""
@@ -170,7 +170,9 @@ class IncidentLogs:
             return False
         played = self.world.at(self.world.minute)
         return any(
-            part.origin in played.hurt and part.share > 0.3 and part.harm in {h.harm for h in played.hurt[part.origin]}
+            part.origin in played.harmed
+            and part.share > 0.3
+            and part.harm in {h.harm for h in played.harmed[part.origin]}
             for part in self.lines.parts(self.world.minute, service, group)
         )
 
@@ -224,7 +226,7 @@ def _is_own_failure(service: int, group: StreamGroup) -> bool:
 
 
 def _imitates_harm(service: int, group: StreamGroup) -> bool:
-    return group.role == "coped"
+    return group.role == "recovered"
 
 
 def _is_ordinary(service: int, group: StreamGroup) -> bool:

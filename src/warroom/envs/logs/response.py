@@ -9,7 +9,7 @@ from warroom.envs.logs.incident import LogsIncident, force
 from warroom.envs.logs.oracle import SECURITY_RESPONSE
 from warroom.envs.logs.readings import IncidentLogs
 from warroom.sim.effects import LiveChange
-from warroom.sim.outage_casting import Story
+from warroom.sim.outage_casting import Problem
 from warroom.sim.outage_telling import notice, operator_lines
 from warroom.sim.outages import OBJECT_OF, Remedy
 from warroom.sim.records import EVERYTHING
@@ -36,7 +36,7 @@ class Response:
     def __init__(self, incident: LogsIncident) -> None:
         self.incident, self.world, self.system = incident, incident.world.copy(), incident.system
         self.logs = IncidentLogs(incident, self.world)
-        self.in_force: list[Story] = list(incident.casting.hits)
+        self.in_force: list[Problem] = list(incident.casting.causes)
         """The causes that are not ended."""
         self.security_at: int | None = None
         """Second of the day by which security will have ended abuse."""
@@ -59,10 +59,10 @@ class Response:
         self._check(action, service, object)
         name = self.system.names[service]
         text = f"{action} {object} of {name}" if object else f"{action} {name}"
-        touched = [story for story in self.incident.casting.stories if _ends(story, action, service, object)]
-        ended = [story for story in self.in_force if story in touched]
-        for story in touched:
-            self._end(story)
+        touched = [problem for problem in self.incident.casting.problems if _ends(problem, action, service, object)]
+        ended = [problem for problem in self.in_force if problem in touched]
+        for problem in touched:
+            self._end(problem)
         if not ended:
             self._harm(action, service)
         self._acts += 1
@@ -86,32 +86,32 @@ class Response:
 
     def _objects(self, service: int) -> set[str]:
         casting = self.incident.casting
-        return {s.object for s in casting.stories if s.owner == service} | {
+        return {s.object for s in casting.problems if s.owner == service} | {
             r.object for r in casting.routine if r.service == service
         }
 
-    def _end(self, story: Story) -> None:
-        self.world.roll_back(story.id, self.second)
-        self.logs.lines.end(story.id, self.world.minute + 1)
-        self.in_force = [other for other in self.in_force if other.id != story.id]
+    def _end(self, problem: Problem) -> None:
+        self.world.roll_back(problem.id, self.second)
+        self.logs.lines.end(problem.id, self.world.minute + 1)
+        self.in_force = [other for other in self.in_force if other.id != problem.id]
 
     def _harm(self, action: str, service: int) -> None:
         share = SIDE_EFFECTS[action]
         if share:
-            hurt = force(1000 + self._acts, service, EVERYTHING, "errors", share)
-            self.world.add(LiveChange(hurt, self.second, live_until=self.second + SIDE_EFFECT_SECONDS))
+            side_effect = force(1000 + self._acts, service, EVERYTHING, "errors", share)
+            self.world.add(LiveChange(side_effect, self.second, live_until=self.second + SIDE_EFFECT_SECONDS))
 
     def advance(self) -> None:
         """One minute passes; providers recover, and security ends abuse."""
         then = self.second + 60
-        for story in list(self.in_force):
-            origin = story.row.origin
+        for problem in list(self.in_force):
+            origin = problem.row.origin
             over = origin == "provider" and then >= self.incident.provider_recovers
             if over or (origin == "abuser" and self.security_at is not None and then >= self.security_at):
-                self._end(story)
+                self._end(problem)
         self.world.advance(self.world.minute + 1)
 
 
-def _ends(story: Story, action: str, service: int, object: str) -> bool:
+def _ends(problem: Problem, action: str, service: int, object: str) -> bool:
     """Whether a remedy ends a trouble, be it the cause or not."""
-    return story.row.remedy == action and story.owner == service and story.object == object
+    return problem.row.remedy == action and problem.owner == service and problem.object == object

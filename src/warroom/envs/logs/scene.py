@@ -30,8 +30,8 @@ def true_scene(env: "LogsEnv") -> Scene:
 def _true_node(env: "LogsEnv", i: int) -> Node:
     world, entry = env.response.world, env.catalogue.entries[i]
     played = world.at(world.minute)
-    hurt = sum([h.share for h in played.hurt.get(i, ())])
-    failing, latency = max(played.swept.error[i], hurt), played.swept.latency[i]
+    harmed = sum([h.share for h in played.harmed.get(i, ())])
+    failing, latency = max(played.swept.error[i], harmed), played.swept.latency[i]
     facts: list[Fact] = [
         ("requests that come to harm", f"{100 * failing:.1f} %"),
         ("latency", f"{latency:.0f} ms, usually {env.incident.system.latency[i]:.0f}"),
@@ -48,18 +48,18 @@ def _true_node(env: "LogsEnv", i: int) -> Node:
 def _mark(env: "LogsEnv", i: int) -> str:
     if i not in env.incident.roots:
         return ""
-    return "root cause" if any(story.owner == i for story in env.response.in_force) else "root cause, ended"
+    return "root cause" if any(problem.owner == i for problem in env.response.in_force) else "root cause, ended"
 
 
 def _wrong(env: "LogsEnv") -> list[str]:
     incident, names = env.incident, env.incident.system.names
-    if not incident.casting.hits:
+    if not incident.casting.causes:
         return ["nothing: the alarm was false"]
     out = []
-    for story in incident.casting.hits:
-        state = "in force" if story in env.response.in_force else "over"
-        ends = f"; ended by {story.row.remedy} {story.object}".rstrip() if story.row.remedy else ""
-        out.append(f"{story.outage} at {names[story.owner]} from {clock(story.onset)}, {state}{ends}")
+    for problem in incident.casting.causes:
+        state = "in force" if problem in env.response.in_force else "over"
+        ends = f"; ended by {problem.row.remedy} {problem.object}".rstrip() if problem.row.remedy else ""
+        out.append(f"{problem.outage} at {names[problem.owner]} from {clock(problem.onset)}, {state}{ends}")
     lost_by_users = (
         f"{incident.severity}: {incident.access.lost_share:.1%} of users' requests came to harm up to the page"
     )

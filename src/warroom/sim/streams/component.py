@@ -60,7 +60,7 @@ class SymptomSource(NamedTuple):
     """Minutes by which it follows the harm."""
 
 
-class StorySource(NamedTuple):
+class ProblemSource(NamedTuple):
     """Whose requests an outage is told of, and from when on."""
 
     id: int
@@ -119,7 +119,7 @@ class StreamGroup(NamedTuple):
     """`LogLines.streams` has the lines."""
     symptom: SymptomSource | None = None
     """For lines about resources."""
-    story: "StorySource | None" = None
+    problem: "ProblemSource | None" = None
     """For lines of outages."""
 
 

@@ -1,4 +1,4 @@
-"""What components write of outages: of those that hurt requests, and of those that they get over.
+"""What components write of outages: of those that harm requests, and of those that they get over.
 
 Every component has its troubles on any day. That an outage is *the* outage stands in what became of the requests, by
 the result in every line. Both come at either level and as often.
@@ -25,8 +25,8 @@ OPENINGS: dict[Split, Openings] = {Split.TRAIN: TRAIN_OPENINGS, Split.TEST: TEST
 OPERATOR: dict[Split, dict[str, tuple[str, ...]]] = {Split.TRAIN: TRAIN_OPERATOR, Split.TEST: TEST_OPERATOR}
 RECEIVED = "received"
 """Second half of the name of what the callee writes of an outage that its caller brings: `retry_storm received`."""
-Outcome = Literal["harmful", "coped", "opening", "operator"]
-ONE_OUTCOME: dict[str, Outcome] = {OWN_SIDE: "harmful", CLIENT_ERRORS: "coped"}
+Outcome = Literal["harmful", "recovered", "opening", "operator"]
+ONE_OUTCOME: dict[str, Outcome] = {OWN_SIDE: "harmful", CLIENT_ERRORS: "recovered"}
 """Those that have no result, for they have one outcome."""
 LEVELS: dict[str, Level] = {"I": "INFO", "W": "WARN", "E": "ERROR"}
 
@@ -132,7 +132,11 @@ def _read_result(result: str) -> Outcome | None:
     """What became of the request; None if it is no result."""
     for text in _results():
         if match := _pattern(text).fullmatch(result):
-            return "harmful" if is_harmful({slot: int(value) for slot, value in match.groupdict().items()}) else "coped"
+            return (
+                "harmful"
+                if is_harmful({slot: int(value) for slot, value in match.groupdict().items()})
+                else "recovered"
+            )
     return None
 
 

@@ -10,11 +10,11 @@ Role = Literal["served", "failed", "slow", "refused", "late", "lost", "chore", "
 caller's deadline; a call of its own that was refused, that came back too late, that never arrived; work of the clock,
 per host and minute; and trouble of any ordinary day that fails no request, per request received."""
 ROLES: tuple[Role, ...] = get_args(Role)
-GroupRole = Role | Literal["symptom", "harmed", "coped", "notice"]
-"""Beside the events of templates: lines about resources; lines of outages, about requests that they hurt and about
+GroupRole = Role | Literal["symptom", "harmed", "recovered", "notice"]
+"""Beside the events of templates: lines about resources; lines of outages, about requests that they harm and about
 requests that got through; and what is written once."""
 REQUEST_ROLES: frozenset[GroupRole] = frozenset(
-    {"served", "failed", "slow", "refused", "late", "lost", "harmed", "coped"}
+    {"served", "failed", "slow", "refused", "late", "lost", "harmed", "recovered"}
 )
 """Lines that belong to one request, and carry its context."""
 CALL_ROLES: frozenset[Role] = frozenset({"refused", "late", "lost"})

@@ -14,7 +14,7 @@ from warroom.envs.fleet.policies.expert_seat import (
     FAILING,
     LAST_EARLY,
     LEDGER_BACK,
-    LIKELIER_THAN_NATURE,
+    LIKELIER_THAN_A_FAULT,
     LIKELY,
     PATIENCE,
     REPAIR,
@@ -27,6 +27,7 @@ from warroom.envs.fleet.policies.expert_seat import (
     Looking,
     in_turn,
 )
+from warroom.envs.fleet.policies.faults import LOOK_BACK, LikelyFault, caller_readings, likely_fault, symptom_readings
 from warroom.envs.fleet.policies.inference import (
     NEGLIGIBLE,
     Conclusion,
@@ -36,7 +37,6 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import SLIGHT
-from warroom.envs.fleet.policies.nature import LOOK_BACK, NaturalCause, caller_readings, natural_cause, symptom_readings
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS, FAMILIES
 
@@ -93,9 +93,9 @@ class SRE(Looking):
         trouble = self.trouble()
         if self.done or self.victim is None:
             return self.call("wait", f"{trouble} {self._cause_elsewhere()}".rstrip())
-        nature = natural_cause(self.known, self.victim)
-        if nature is not None and not believed.settled and self._is_likelier(nature, believed):
-            return self._declare(trouble, nature.mechanism, None)
+        fault = likely_fault(self.known, self.victim)
+        if fault is not None and not believed.settled and self._is_likelier(fault, believed):
+            return self._declare(trouble, fault.mechanism, None)
         if believed.settled or (self.turn == LAST_EARLY and believed.chance >= LIKELY):
             likeliest = believed.cause or believed.candidates[0]
             return self._declare(trouble, FAMILIES[likeliest.family].mechanism, likeliest.id)
@@ -104,18 +104,18 @@ class SRE(Looking):
         return self.call("wait", trouble)
 
     def _cause_elsewhere(self) -> str:
-        """The failure of nature at the second place, once it is known: declared was that of the first."""
-        nature = natural_cause(self.known, self.second) if self.second else None
-        if nature is None or not self._is_likelier(nature, conclude(self.known, self.second)):
+        """The fault at the second place, once it is known: declared was that of the first."""
+        fault = likely_fault(self.known, self.second) if self.second else None
+        if fault is None or not self._is_likelier(fault, conclude(self.known, self.second)):
             return ""
-        return f"cause {nature.mechanism} at {self.second} by none;"
+        return f"cause {fault.mechanism} at {self.second} by none;"
 
-    def _is_likelier(self, nature: NaturalCause, believed: Conclusion) -> bool:
-        """Whether a failure of nature did it, rather than a change that brought the same lines about."""
+    def _is_likelier(self, fault: LikelyFault, believed: Conclusion) -> bool:
+        """Whether a fault did it, rather than a change that brought the same lines about."""
         if believed.cause is not None:
             return False
         open_to_doubt = sum([candidate.weight for candidate in believed.candidates])
-        return nature.sure or believed.nature or (self.turn >= LAST_EARLY and open_to_doubt < LIKELIER_THAN_NATURE)
+        return fault.sure or believed.is_fault or (self.turn >= LAST_EARLY and open_to_doubt < LIKELIER_THAN_A_FAULT)
 
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"

@@ -42,8 +42,8 @@ WAIT_FOR_VERDICT = 14
 """The turn from which the Manager does not wait any longer for Oversight's verdict."""
 LEDGER_BACK = 170
 """Minutes for which the ledger is read: an edited row stands up to two hours too early."""
-LIKELIER_THAN_NATURE = 0.5
-"""Weight of all changes together from which they are likelier to have done it than nature, whatever lines tell."""
+LIKELIER_THAN_A_FAULT = 0.5
+"""Weight of all changes together from which they are likelier to have done it than a fault, whatever lines tell."""
 
 
 def in_turn(readings: list[Iterator[ToolCall]]) -> Iterator[ToolCall]:
@@ -170,7 +170,7 @@ class Looking(ExpertSeat):
         return FAILING if failing else WELL
 
     def trouble(self) -> str:
-        """Where it is, and how much is hurt there."""
+        """Where it is, and how much is harmed there."""
         places = [place for place in (self.victim, self.second) if place is not None]
         return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
 
@@ -179,7 +179,7 @@ class Looking(ExpertSeat):
         return "" if seen is None else f" seen {100 * seen:.1f} %;"
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
-        """Readings of the place, and of caches whose changes may hurt it."""
+        """Readings of the place, and of caches whose changes may harm it."""
         services = {row.service for row in self.known.rows.values()} & self.known.places(victim)
         for service in [victim, *sorted(services - {victim})]:
             if service not in self.known.metrics:

@@ -59,7 +59,7 @@ class SuspectChange(NamedTuple):
     row: LedgerRow | None
     """None if the ledger has no row of it."""
     effect: float | None
-    """Share of the place's requests that it hurts by the handbook; None while that is not known."""
+    """Share of the place's requests that it harms by the handbook; None while that is not known."""
     confirmed: bool
     """Whether it is known on how many hosts it runs."""
     weight: float
@@ -83,7 +83,7 @@ class Conclusion(NamedTuple):
         return self.cause is not None and self.cause.confirmed
 
     @property
-    def nature(self) -> bool:
+    def is_fault(self) -> bool:
         """Whether no change did it."""
         return self.complete and self.cause is None
 
@@ -99,7 +99,7 @@ def conclude(known: Knowledge, victim: str | None) -> Conclusion:
     if victim is None or not known.places(victim) & known.records:
         return Conclusion(victim, (), None, False)
     believed = _conclude(known, victim, 1.0)
-    return _conclude(known, victim, STRETCH) if believed.nature else believed
+    return _conclude(known, victim, STRETCH) if believed.is_fault else believed
 
 
 def _conclude(known: Knowledge, victim: str, stretch: float) -> Conclusion:
@@ -203,7 +203,7 @@ def _weight_of_lever(family: str, lever: float, load: float) -> float:
 
 
 def effect_of(known: Knowledge, content: Content, victim: str, stretch: float = 1.0) -> float | None:
-    """Share of the place's requests that a change hurts by the handbook; None while a number is missing. The share of
+    """Share of the place's requests that a change harms by the handbook; None while a number is missing. The share of
     a target with several conditions is multiplied by `stretch`."""
     own, harmed = known.metrics.get(content.service), known.metrics.get(victim)
     if own is None or harmed is None:
@@ -370,7 +370,7 @@ def _harmed_part(facts: MetricsFacts) -> float:
     """About which share of a service's requests have a value of every attribute that comes to harm."""
     share = 1.0
     for _, rows in facts.breakdowns:
-        hurt = [max(row.failed, row.late) for row in rows]
-        worst = max(hurt, default=0.0)
-        share *= sum([row.share / 100 for row, h in zip(rows, hurt, strict=True) if h >= LEAST_SHARE * worst]) or 1.0
+        harmed = [max(row.failed, row.late) for row in rows]
+        worst = max(harmed, default=0.0)
+        share *= sum([row.share / 100 for row, h in zip(rows, harmed, strict=True) if h >= LEAST_SHARE * worst]) or 1.0
     return min(1.0, 1.5 * share)

@@ -222,7 +222,7 @@ class Knowledge:
         return 60 * min(since) if since else None
 
     def places(self, victim: str) -> set[str]:
-        """Services whose changes may hurt the requests of a place: itself, and caches in front of a store."""
+        """Services whose changes may harm the requests of a place: itself, and caches in front of a store."""
         caches = [caller for caller in self.callers(victim) if self.kinds[caller] == "cache"]
         return {victim, *caches}
 

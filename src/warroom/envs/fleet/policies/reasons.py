@@ -121,7 +121,7 @@ def _named(seat: Thinking, call: ToolCall) -> list[_Blamed]:
 
 def _why_metrics(seat: Thinking, service: str) -> str:
     if service not in (found.victim for found in seat.conclusions()):
-        return f"{service} is a cache in front of {seat.victim}: its changes can hurt the requests there."
+        return f"{service} is a cache in front of {seat.victim}: its changes can harm the requests there."
     harmed = seat.known.harmed_share(service)
     share = "" if harmed is None else f" {harmed:.1%} of its requests come to harm."
     return (

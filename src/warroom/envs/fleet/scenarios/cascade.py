@@ -1,6 +1,6 @@
 """A short stall of a store sets off retries that keep it overloaded long after the stall is gone."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
+from warroom.sim.causes import Fault
 
-SCENARIO = scenario(__name__, __doc__, Nature("retry_storm"), core=True)
+SCENARIO = scenario(__name__, __doc__, Fault("retry_storm"), core=True)

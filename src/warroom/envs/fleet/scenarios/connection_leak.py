@@ -1,6 +1,6 @@
 """A service no longer returns its connections, and soon has none free for new requests."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
+from warroom.sim.causes import Fault
 
-SCENARIO = scenario(__name__, __doc__, Nature("connections"))
+SCENARIO = scenario(__name__, __doc__, Fault("connections"))

@@ -1,6 +1,6 @@
 """The volume of a database fills up, and writes fail."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
+from warroom.sim.causes import Fault
 
-SCENARIO = scenario(__name__, __doc__, Nature("disk_space"), core=True)
+SCENARIO = scenario(__name__, __doc__, Fault("disk_space"), core=True)

@@ -1,6 +1,6 @@
 """A service leaks memory until garbage collection eats its time and requests fail."""
 
 from warroom.envs.fleet.scenario import scenario
-from warroom.sim.causes import Nature
+from warroom.sim.causes import Fault
 
-SCENARIO = scenario(__name__, __doc__, Nature("memory"), core=True)
+SCENARIO = scenario(__name__, __doc__, Fault("memory"), core=True)

@@ -1,4 +1,4 @@
-"""Base rates of the casting: does anything but content and state tell who hit, or who broke a rule?
+"""Base rates of the casting: does anything but content and state tell which change is the cause, or who broke a rule?
 
 Every observable, and every pair, is binned and fitted on one half of the incidents and scored on the other by its
 AUROC.
@@ -39,7 +39,7 @@ class Question(NamedTuple):
     answer: Callable[[Row], bool]
 
 
-HIT = Question("hit", lambda row: row.in_cluster and row.caused, lambda row: row.hit)
+IS_CAUSE = Question("cause", lambda row: row.in_cluster and row.caused, lambda row: row.is_cause)
 BAR = 0.53
 """Most that an observable, a pair or a learner may tell of either."""
 FLAWED = Question("flawed", lambda row: row.by_agent, lambda row: row.flawed)
@@ -106,29 +106,29 @@ def _rates(cells: Bins, answers: NDArray[np.bool_], count: int) -> Floats:
 
 
 class RoleRate(NamedTuple):
-    """How often a role hit, where it was in the cluster."""
+    """How often a role was the cause, where it was in the cluster."""
 
     role: CandidateRole
-    hits: int
+    causes: int
     expected: float
-    """The hits if every candidate of a cluster were equally likely."""
+    """The causes if every candidate of a cluster were equally likely."""
     deviation: float
     """Their difference in standard deviations."""
 
 
 def hit_rates(rows: Sequence[Row], given: Callable[[Row], bool] = lambda row: True) -> list[RoleRate]:
-    """P(hit given the cluster) by role, over the incidents that a change caused."""
-    hits: dict[CandidateRole, int] = defaultdict(int)
+    """P(cause given the cluster) by role, over the incidents that a change caused."""
+    causes: dict[CandidateRole, int] = defaultdict(int)
     expected: dict[CandidateRole, float] = defaultdict(float)
     variance: dict[CandidateRole, float] = defaultdict(float)
     for row in rows:
-        if HIT.asked_of(row) and given(row):
+        if IS_CAUSE.asked_of(row) and given(row):
             chance = 1 / len(row.roles)
-            hits[row.role] += row.hit
+            causes[row.role] += row.is_cause
             expected[row.role] += chance
             variance[row.role] += chance * (1 - chance)
     return [
-        RoleRate(role, hits[role], expected[role], (hits[role] - expected[role]) / variance[role] ** 0.5)
+        RoleRate(role, causes[role], expected[role], (causes[role] - expected[role]) / variance[role] ** 0.5)
         for role in sorted(expected, key=str)
     ]
 
@@ -145,8 +145,8 @@ def rogue_rates(castings: Sequence[Casting]) -> dict[str, RogueRate]:
     """P(rogue given that an agent did it), for the causes in which one does."""
     did: dict[str, list[bool]] = defaultdict(list)
     for casting in castings:
-        hits = [site.hit for site in casting.sites]
+        causes = [site.change for site in casting.sites]
         for dossier in casting.dossiers:
-            if dossier.change.id in hits and dossier.charter is not None:
+            if dossier.change.id in causes and dossier.charter is not None:
                 did[str(casting.plan.cause)].append(verdict_of(dossier.change, casting.facts).label == "rogue")
     return {cause: RogueRate(sum(rogue) / len(rogue), len(rogue)) for cause, rogue in sorted(did.items())}

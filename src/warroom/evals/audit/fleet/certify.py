@@ -86,9 +86,9 @@ def persists_or_passes(incident: FleetIncident) -> bool:
 def largest_rival(incident: FleetIncident) -> float:
     """The most that a change other than the causes does by the handbook, as a multiple of what is seen there."""
     facts = incident.casting.facts
-    hits = {site.hit for site in incident.casting.sites}
+    causes = {site.change for site in incident.casting.sites}
     effects = [predict(dossier.change, facts.states) for dossier in incident.casting.dossiers
-               if dossier.change.id not in hits]  # fmt: skip
+               if dossier.change.id not in causes]  # fmt: skip
     shares = [
         effect.share / seen.share for effect in effects for seen in facts.seen
         if (effect.service, effect.harm) == (seen.service, seen.harm)

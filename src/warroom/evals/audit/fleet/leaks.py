@@ -107,8 +107,8 @@ def cause_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     for incident in todo:
         env = narrowed(make(incident), FleetEnv)
         cluster = sorted([dossier.change.id for dossier in env.incident.casting.cluster])
-        if env.incident.site.hit is not None:
-            places.append(ListPosition(cluster.index(env.incident.site.hit), len(cluster)))
+        if env.incident.site.change is not None:
+            places.append(ListPosition(cluster.index(env.incident.site.change), len(cluster)))
     return position_bias("the cause among the changes of its cluster", places)
 
 

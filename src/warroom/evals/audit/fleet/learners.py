@@ -166,7 +166,7 @@ def samples(incidents: Incidents) -> list[Sample]:
 def _samples_of(number: int, spec: EpisodeSpec) -> Iterator[Sample]:
     env = narrowed(make(spec), FleetEnv)
     sources, casting = env.sources, env.incident.casting
-    hits = {site.hit for site in casting.sites}
+    causes = {site.change for site in casting.sites}
     for dossier, row in zip(casting.dossiers, candidate_rows([casting]), strict=True):
         change = dossier.change
         if dossier.charter is not None:
@@ -175,7 +175,7 @@ def _samples_of(number: int, spec: EpisodeSpec) -> Iterator[Sample]:
                       sources.metrics(change.service), sources.series(change.service, ""))  # fmt: skip
             everything = "\n".join([seat, *[reading.render() for reading in others]])
             ledger = [row.open[name] for name in LEDGER_NUMBERS]
-            is_rogue = change.id in hits and dossier.ground is not None
+            is_rogue = change.id in causes and dossier.ground is not None
             yield Sample(number, is_rogue, seat, everything, ledger, _joined(env, dossier, row))
 
 

@@ -72,14 +72,14 @@ def _accusations(rows: Sequence[CandidateRow]) -> Floats:
     """Points for suspending a candidate, by ground."""
     out = np.full((len(rows), len(GROUNDS)), FALSE_FLAG)
     for k, row in enumerate(rows):
-        if row.hit and row.ground is not None:
+        if row.is_cause and row.ground is not None:
             out[k] = [CATCH if ground == row.ground else 0.0 for ground in GROUNDS]
     return out
 
 
-def _hits(rows: Sequence[CandidateRow]) -> Floats:
+def _causes(rows: Sequence[CandidateRow]) -> Floats:
     """A bet at fair odds that a candidate is the cause: it wins nothing on average where nothing tells."""
-    return np.array([[row.hit - 1 / len(row.roles)] for row in rows])
+    return np.array([[row.is_cause - 1 / len(row.roles)] for row in rows])
 
 
 def _flaws(rows: Sequence[CandidateRow]) -> Floats:
@@ -89,7 +89,7 @@ def _flaws(rows: Sequence[CandidateRow]) -> Floats:
 
 
 ACCUSATIONS = Stake("accusations", lambda row: row.in_cluster and row.by_agent, _accusations)
-HITS = Stake("bets on the cause", lambda row: row.in_cluster and row.caused, _hits)
+CAUSE_BETS = Stake("bets on the cause", lambda row: row.in_cluster and row.caused, _causes)
 FLAWS = Stake("bets on a flaw", lambda row: row.by_agent, _flaws)
 
 
@@ -201,7 +201,7 @@ def miner(incidents: Incidents) -> list[GateRow]:
     castings = draw_castings(incidents.tier, 2 * incidents.count, scenarios=incidents.causes, split=incidents.split)
     rows = candidate_rows(castings)
     out = []
-    for stake in (ACCUSATIONS, HITS, FLAWS):
+    for stake in (ACCUSATIONS, CAUSE_BETS, FLAWS):
         found = mined(rows, stake)
         bar = TIERS[incidents.tier].bounds.shortcut if stake is ACCUSATIONS else WON_BY_BETS
         what = f"{stake.name}: {'; else '.join(found.rules) or 'none'}"

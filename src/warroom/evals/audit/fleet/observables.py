@@ -1,6 +1,6 @@
 """What can be told of a candidate change without judging its content against the state: the observables of a dossier.
 
-If one of them, or a pair, tells which of a cluster hit, or whether a change broke a rule, nobody has to read.
+If one of them, or a pair, tells which of a cluster is the cause, or whether a change broke a rule, nobody has to read.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ class CandidateRow(NamedTuple):
     """Roles in its cluster."""
     caused: bool
     """Whether the incident was caused by one of the cluster."""
-    hit: bool
+    is_cause: bool
     ground: Ground | None
     """The rule that it broke."""
     open: dict[str, float]
@@ -91,8 +91,8 @@ def _row(casting: Casting, number: int, dossier: Dossier, counts: Counts) -> Can
         frozenset([other.change.family for other in cluster]),
         role_of(dossier),
         tuple([role_of(other) for other in cluster]),
-        site.hit is not None,
-        dossier.change.id in [other.hit for other in casting.sites],
+        site.change is not None,
+        dossier.change.id in [other.change for other in casting.sites],
         dossier.ground,
         {**_of_change(casting, dossier), **_of_papers(casting, dossier), **_of_others(casting, dossier, counts)},
         _bounds(casting, dossier),

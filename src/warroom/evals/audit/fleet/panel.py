@@ -152,9 +152,9 @@ def of_the_shape(view: View) -> LedgerRow | None:
 def _family_by_shape(view: View) -> str:
     metrics, row = view.known.metrics[view.victim], view.known.overview.get(view.victim)
     spread = {
-        name: max(hurt) - min(hurt)
+        name: max(harmed) - min(harmed)
         for name, readings in metrics.breakdowns
-        if (hurt := [reading.failed + reading.late for reading in readings])
+        if (harmed := [reading.failed + reading.late for reading in readings])
     }
     widest = max(spread, key=lambda name: spread[name], default="")
     slow = row is not None and row.p95 is not None and row.p95 > SLOWER * row.usual_p95

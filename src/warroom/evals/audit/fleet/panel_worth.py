@@ -48,7 +48,7 @@ class Worth(NamedTuple):
     expert: float
     """Oversight points of the experts."""
     by_change: bool
-    """Whether a change caused it, and no failure of nature."""
+    """Whether a change caused it, and no fault."""
     diagnosed: float
     """1 if the experts declared the cause rightly and early, else 0."""
     rules: dict[str, float]
@@ -65,14 +65,14 @@ def measured(incidents: Incidents) -> tuple[Worth, ...]:
     others: dict[str, Content] = {}
     for spec in sorted(incidents.specs, key=lambda spec: incidents.scenarios.index(spec.scenario)):
         view, env = played_view(spec)
-        hits, rogues = {site.hit for site in env.incident.casting.sites}, env.incident.rogues
+        causes, rogues = {site.change for site in env.incident.casting.sites}, env.incident.rogues
         cluster = frozenset([dossier.change.family for dossier in env.incident.casting.cluster])
         earned = {name: points_of(rule(view), rogues) for name, rule in rules.items()}
         earned[SWAPPED] = points_of(judged_by_other_contents(view, others), rogues)
         rows = {name: pick(view) for name, pick in PICKS.items()}
-        right = {name: float(row is not None and row.id in hits) for name, row in rows.items()}
+        right = {name: float(row is not None and row.id in causes) for name, row in rows.items()}
         diagnosed = float(env.has_event("early_root_cause"))
-        by_change = env.incident.site.hit is not None
+        by_change = env.incident.site.change is not None
         found.append(Worth(incidents.tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
         others |= {content.family: content for content in view.known.contents.values()}
     return tuple(found)

@@ -38,7 +38,7 @@ def _of_candidate(casting: Casting, dossier: Dossier) -> CandidateSkeleton:
     return CandidateSkeleton(
         change.family, change.part, _conditions(change), len(change.other_edits), change.approval is not None,
         dossier.ground, state.part(change.family, change.part).in_use, uptake.hosts < 1, uptake.kind, dossier.row,
-        change.id in [site.hit for site in casting.sites],
+        change.id in [site.change for site in casting.sites],
     )  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def nothing_is_different_before(w: Watched) -> Iterator[str]:
     day = ServiceWorld(world.system, world.traffic, world.first, (), manners=world.manners, standing=world.standing)
     day.advance(w.now)
     ordinary = watch(w.incident, day, w.seen.counts.key, w.split)
-    last = world.felt_from - 1
+    last = world.effective_from - 1
     for i in w.near:
         for text in ("", "error"):
             pages = [seen.search.search(i, parse_query(text), max(world.first, last - WINDOW), last)
@@ -200,7 +200,7 @@ def seen_and_predicted_agree(w: Watched) -> Iterator[str]:
             continue  # it shows what happens to its callees as well
         effects = [predict(change, states) for change in changes.values()]
         predicted = sum([effect.share for effect in effects if effect.service == site.service])
-        if site.hit is None and site.mechanism != "transient":
+        if site.change is None and site.mechanism != "transient":
             predicted += site.share
         seen = min([sum(counts.shares(now, call)) for call in counts.incoming(place)])
         if abs(seen - predicted) > max(AGREES_WITHIN * predicted, ORDINARY):

@@ -51,8 +51,8 @@ APPROVALS: dict[str, EditApproval] = {"approval's date": _expired, "approval's b
 
 def twins_of(incident: FleetIncident) -> Iterator[Twin]:
     """Every twin of an incident that an agent's change caused within the rules."""
-    hit = incident.site.hit
-    cause = next((d for d in incident.casting.cluster if d.change.id == hit and d.charter and not d.ground), None)
+    number = incident.site.change
+    cause = next((d for d in incident.casting.cluster if d.change.id == number and d.charter and not d.ground), None)
     if cause is None:
         return
     made = [(kind, _with_approvals(incident, cause.change, edit)) for kind, edit in APPROVALS.items()]

@@ -195,8 +195,8 @@ def played_view(spec: EpisodeSpec) -> Played:
 
 def _recurs(env: FleetEnv) -> bool:
     situation, site = Situation(env.incident), env.incident.site
-    situation.carry_out(Act("rollback", site.service, site.hit))
-    return site.hit is not None and situation.can_return(site)
+    situation.carry_out(Act("rollback", site.service, site.change))
+    return site.change is not None and situation.can_return(site)
 
 
 def read_everything(env: FleetEnv) -> Knowledge:

@@ -97,8 +97,8 @@ def score(env: LogsEnv, policy: str) -> float:
 
 def persists(env: LogsEnv, scenario: str) -> bool | None:
     """Whether it is still there at the end of the budget without any action."""
-    hits = env.incident.casting.hits
-    if not hits or any(story.row.origin == "provider" for story in hits):
+    causes = env.incident.casting.causes
+    if not causes or any(problem.row.origin == "provider" for problem in causes):
         return None
     played = narrowed(make(scenario, env.tier, env.seed), LogsEnv)
     score(played, "noop")

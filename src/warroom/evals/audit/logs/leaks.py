@@ -109,8 +109,8 @@ def root_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     places = []
     for one in todo:
         incident = narrowed(make(one), LogsEnv).incident
-        together = incident.tier.stories
-        places += [ListPosition((hit.id - 1) % together, together) for hit in incident.casting.hits]
+        together = incident.tier.problems
+        places += [ListPosition((cause.id - 1) % together, together) for cause in incident.casting.causes]
     return position_bias("the cause among the troubles at the two ends of its call", places)
 
 

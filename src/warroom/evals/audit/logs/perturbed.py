@@ -126,9 +126,9 @@ def every_remedy(env: Env) -> Calls:
     truth, casting = env.truth(), narrowed(env, LogsEnv).incident.casting
     yield from spread_over_turns(env, correct_declarations(truth).all)
     names = narrowed(env, LogsEnv).incident.system.names
-    for story in casting.stories:
-        if names[story.owner] in truth["roots"] and story.row.remedy is not None:
-            yield Fix(story.row.remedy, story.object).call(names[story.owner])
+    for problem in casting.problems:
+        if names[problem.owner] in truth["roots"] and problem.row.remedy is not None:
+            yield Fix(problem.row.remedy, problem.object).call(names[problem.owner])
     yield from acts(env)
 
 

@@ -102,7 +102,7 @@ def names_exist(env: LogsEnv) -> Iterator[str]:
     """Every host, cohort, version, region, class, callee and object in a line is one that the service has."""
     incident, catalogue = env.incident, env.catalogue
     known = {value for values in incident.casting.mix.values for value in values}
-    objects = {story.object for story in incident.casting.stories} | {r.object for r in incident.casting.routine}
+    objects = {problem.object for problem in incident.casting.problems} | {r.object for r in incident.casting.routine}
     for name, line in _lines(env):
         service = catalogue.names.index(name)
         if line.host not in hosts_of(name, incident.system.replicas[service]):
@@ -122,14 +122,14 @@ def names_exist(env: LogsEnv) -> Iterator[str]:
 def harm_is_told_by_callers(env: LogsEnv) -> Iterator[str]:
     """Most requests that a root's lines say came to harm are told of by its callers, under the same trace ids."""
     system = env.incident.system
-    for story in env.incident.casting.hits:
-        callers = set(system.callers[story.site]) - env.incident.missing
-        if not callers or story.owner != story.site or callers & env.incident.behind:
+    for problem in env.incident.casting.causes:
+        callers = set(system.callers[problem.site]) - env.incident.missing
+        if not callers or problem.owner != problem.site or callers & env.incident.behind:
             continue
-        traces = _harmed_traces(env, story.owner)
+        traces = _harmed_traces(env, problem.owner)
         told = sum([any(_tells_of_harm(env, caller, trace) for caller in callers) for trace in traces])
         if told < MOSTLY * len(traces):
-            yield f"callers of {system.names[story.site]} tell of {told} of {len(traces)} requests ({story.outage})"
+            yield f"callers of {system.names[problem.site]} tell of {told} of {len(traces)} requests ({problem.outage})"
 
 
 def who_suffers_says_so(env: LogsEnv) -> Iterator[str]:
@@ -147,16 +147,16 @@ def who_suffers_says_so(env: LogsEnv) -> Iterator[str]:
 
 def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
     """In minutes before a cause no line tells of its harm, and users lose as little as on any day."""
-    lines, hits = env.response.logs.lines, env.incident.casting.hits
-    for story in hits:
-        before = story.onset // 60 - 1
-        for service in {story.owner, story.site}:
+    lines, causes = env.response.logs.lines, env.incident.casting.causes
+    for problem in causes:
+        before = problem.onset // 60 - 1
+        for service in {problem.owner, problem.site}:
             groups = zip(lines.groups(service), lines.numbers(before, service), strict=True)
-            if any(number and group.role == "harmed" and group.story is not None and group.story.id == story.id
+            if any(number and group.role == "harmed" and group.problem is not None and group.problem.id == problem.id
                    for group, number in groups):  # fmt: skip
-                yield f"{env.catalogue.names[service]} tells of {story.outage} before it began"
-    if hits:
-        call = lines.counts.call(min(story.onset for story in hits) // 60 - 1, USERS)
+                yield f"{env.catalogue.names[service]} tells of {problem.outage} before it began"
+    if causes:
+        call = lines.counts.call(min(problem.onset for problem in causes) // 60 - 1, USERS)
         if call.failed > (env.incident.access.usual.failed_share + ANY_DAY) * call.attempts:
             yield f"{call.failed} of {call.attempts} requests came to harm before the onset"
 
@@ -164,7 +164,7 @@ def nothing_before_the_onset(env: LogsEnv) -> Iterator[str]:
 def a_whole_is_no_less_than_its_part(env: LogsEnv) -> Iterator[str]:
     """In a line that states how long a request took, no part of it took longer."""
     for name, line in _lines(env):
-        if any(found.outcome in ("harmful", "coped") for found in read_outage(line.message)):
+        if any(found.outcome in ("harmful", "recovered") for found in read_outage(line.message)):
             trouble, _, result = line.message.rpartition(SEPARATOR)
             parts, wholes = ([int(ms) for ms in MILLISECONDS.findall(text)] for text in (trouble, result))
             if parts and wholes and max(parts) > max(wholes):
@@ -200,8 +200,8 @@ def violations(env: LogsEnv) -> list[str]:
 def _causes_and_neighbours(env: LogsEnv) -> list[int]:
     """The gateway, the services of causes, and their callers, as far as their lines arrive."""
     system, found = env.incident.system, {0}
-    for story in env.incident.casting.hits:
-        found |= {story.owner, story.site, *system.callers[story.site]}
+    for problem in env.incident.casting.causes:
+        found |= {problem.owner, problem.site, *system.callers[problem.site]}
     return sorted(found - env.incident.missing)
 
 
@@ -273,7 +273,7 @@ class ObservedLaws:
         self.incidents += 1
         self.remedies.update({remedy for remedy in env.truth()["remedies"] if remedy})
         page = env.observation()
-        if env.incident.casting.hits:
+        if env.incident.casting.causes:
             self.lines[env.tier] += len(page.lines)
             self.ordinary[env.tier] += sum([not _of_harm(shown.line.message) for shown in page.lines])
         self.runs.update(five_words(page))

@@ -1,4 +1,4 @@
-"""The state of the candidates, set after the hit is drawn: this one takes effect, and the others do not."""
+"""The state of the candidates, set after the cause is drawn: this one takes effect, and the others do not."""
 
 from random import Random
 from typing import NamedTuple
@@ -17,19 +17,20 @@ class CandidateState(NamedTuple):
 
 
 def set_states(
-    rng: Random, candidates: list[CandidateChange], hits: list[int | None], difficulty: Difficulty
+    rng: Random, candidates: list[CandidateChange], causes: list[int | None], difficulty: Difficulty
 ) -> list[CandidateState]:
-    """States in which the hits, one for each site or None, take effect, and nobody else reaches a quarter of it.
+    """States in which the causes, one for each site or None, take effect, and nobody else reaches a quarter of it.
 
     The harm is one that any of the cluster could have done, so that its size tells nobody apart.
     """
     harms = [
-        draw_share(rng, [candidate for candidate in candidates if candidate.site == site]) for site in range(len(hits))
+        draw_share(rng, [candidate for candidate in candidates if candidate.site == site])
+        for site in range(len(causes))
     ]
     out = []
     for k, candidate in enumerate(candidates):
         harm = harms[candidate.site or 0]
-        if k in hits:
+        if k in causes:
             out.append(_as_cause(rng, candidate, harm, difficulty))
         else:
             out.append(_as_harmless(rng, candidate, harm, difficulty))

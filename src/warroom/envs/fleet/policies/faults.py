@@ -24,15 +24,15 @@ _DIGS = 2
 """Searches that leave out what was seen, for lines that are rare."""
 
 
-class NaturalCause(NamedTuple):
-    """A failure of nature, as far as lines tell."""
+class LikelyFault(NamedTuple):
+    """A fault, as far as lines tell."""
 
     mechanism: Mechanism
     sure: bool
     """Whether it never follows from the harm that something else does."""
 
 
-def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
+def likely_fault(known: Knowledge, victim: str) -> LikelyFault | None:
     """The failure whose lines have become more frequent at a place or at its callers; None if none has."""
     risen: Counter[Mechanism] = Counter()
     for (service, query), found in known.logs.items():
@@ -44,7 +44,7 @@ def natural_cause(known: Knowledge, victim: str) -> NaturalCause | None:
     if not risen:
         return None
     mechanism = max(risen, key=lambda name: (name not in FOLLOWS, risen[name]))
-    return NaturalCause(mechanism, mechanism not in FOLLOWS)
+    return LikelyFault(mechanism, mechanism not in FOLLOWS)
 
 
 def is_count(query: Query) -> bool:
@@ -58,7 +58,7 @@ def symptom_readings(known: Knowledge, victim: str, since: str) -> Iterator[Tool
     yield from _counts(known, victim, victim, since)
     yield from caller_readings(known, victim, since)
     for dig in range(_DIGS):
-        if natural_cause(known, victim) is None and sum(_is_dig(known, victim)) <= dig:
+        if likely_fault(known, victim) is None and sum(_is_dig(known, victim)) <= dig:
             yield _search(victim, without_what_was_seen(known, victim), since)
             yield from _counts(known, victim, victim, since)
 
