@@ -52,14 +52,14 @@ def rows(tier: str) -> list[CandidateRow]:
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
-def test_no_observable_tells_who_hit_or_broke_a_rule(tier: str, question: Question) -> None:
+def test_no_observable_tells_the_cause_or_broke_a_rule(tier: str, question: Question) -> None:
     """Pairs, of which there are two thousand, take a full audit."""
     told = [s for s in scores_of(rows(tier), question, columns_of(question), pairs=False) if s.exceeds(BAR)]
     assert not told, told[:5]
 
 
 @pytest.mark.slow
-def test_no_pair_of_observables_tells_who_hit() -> None:
+def test_no_pair_of_observables_tells_the_cause() -> None:
     told = [s for s in scores_of(rows("medium"), IS_CAUSE, columns_of(IS_CAUSE), pairs=True) if s.exceeds(BAR)]
     assert not told, told[:5]
 
@@ -67,7 +67,7 @@ def test_no_pair_of_observables_tells_who_hit() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
-def test_no_learner_tells_who_hit_or_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
+def test_no_learner_tells_the_cause_or_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
     score = boosted_auroc(rows(tier), question, columns_of(question))
     assert not score.exceeds(BAR), score
 

@@ -72,7 +72,7 @@ def test_a_scenario_has_the_cause_that_it_is_named_after(scenario: str) -> None:
             assert casting.sites[0].mechanism == cause.mechanism
 
 
-def test_only_the_state_depends_on_who_hit() -> None:
+def test_only_the_state_depends_on_which_change_is_the_cause() -> None:
     for seed in range(12):
         plan = casting_for(CandidateRole("toggle"), "hard", stream(seed, "plan"))
         system = draw_cast_incident(CandidateRole("toggle"), "hard", seed).system
@@ -202,7 +202,7 @@ def test_whose_credential_signed_is_judged_and_not_whom_the_ledger_names() -> No
 
 
 @pytest.mark.parametrize("tier", TIER_NAMES)
-def test_nature_takes_the_slices_of_the_cluster(tier: str) -> None:
+def test_a_fault_takes_the_slices_of_the_cluster(tier: str) -> None:
     for casting in castings(tier):
         assert casting.sites[0].target in {dossier.change.target for dossier in casting.cluster}
 

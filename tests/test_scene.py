@@ -218,7 +218,7 @@ def test_the_debriefing_names_the_cause_its_evidence_and_what_each_verdict_was_w
         assert bool(agent) == (f"{agent} was suspended for {ground}, rightly (+50)." in told)
 
 
-def test_the_debriefing_of_a_failure_of_nature_quotes_the_lines_that_rose_and_says_what_ends_it() -> None:
+def test_the_debriefing_of_a_fault_quotes_the_lines_that_rose_and_says_what_ends_it() -> None:
     *_, env = watched("fleet/memory_leak", "hard", "heuristic", {})
     told = env.counterfactual()
     assert told[0].startswith("No change caused it: memory at ") and "restart(invoices) ends it" in told[0]

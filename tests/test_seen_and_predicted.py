@@ -125,18 +125,18 @@ def live_change_of(seed: int = 1) -> tuple[recipe.Case, LiveChange]:
     return case, case.world.live_changes[0]
 
 
-def hurt_after(case: recipe.Case, minutes: int) -> bool:
+def harmed_after(case: recipe.Case, minutes: int) -> bool:
     case.world.advance(case.world.minute + minutes)
     return bool(case.world.at(case.world.minute).harmed.get(case.place))
 
 
 def test_a_rollback_undoes_the_named_change_and_nothing_else() -> None:
     case, live = live_change_of()
-    assert hurt_after(case, 13)
+    assert harmed_after(case, 13)
     case.world.roll_back(live.force.change + 1, 60 * case.world.minute)
-    assert hurt_after(case, 1)
+    assert harmed_after(case, 1)
     case.world.roll_back(live.force.change, 60 * case.world.minute)
-    assert not hurt_after(case, 1)
+    assert not harmed_after(case, 1)
 
 
 def test_a_controller_applies_a_change_again_unless_it_is_frozen() -> None:
@@ -157,7 +157,7 @@ def test_a_restart_makes_live_what_waits_for_one_and_nothing_else() -> None:
     assert restart(undone, 60_000) == undone and restart(live, 60_000) == live
 
 
-def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure_by_itself() -> None:
+def test_what_a_fault_did_ends_by_a_repair_at_its_service_and_a_transient_failure_by_itself() -> None:
     found = {}
     for mechanism in ("disk_space", "transient"):
         w = watched([str(cause) for cause in CAUSES].index(mechanism))
@@ -176,7 +176,7 @@ def test_what_nature_did_ends_by_a_repair_at_its_service_and_a_transient_failure
 
 def test_late_replies_hold_up_those_who_get_them_and_nobody_else() -> None:
     case = recipe.draw_case(FAMILIES["deploy"], "late", 2)
-    hurt_after(case, 14)
+    harmed_after(case, 14)
     now, before = case.world.at(case.world.minute), case.world.at(case.world.first)
     assert now.late[case.place] > 0.1
     assert now.swept.latency[case.place] < 1.1 * before.swept.latency[case.place]

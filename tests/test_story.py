@@ -302,7 +302,7 @@ def test_declarations_are_the_tools_that_leave_the_turn_open_and_read_nothing() 
 
 
 @pytest.mark.parametrize("tier", ["easy", "hard"])
-def test_a_failure_of_nature_is_proved_by_lines_that_rise_and_the_expert_has_read_them(tier: str) -> None:
+def test_a_fault_is_proved_by_lines_that_rise_and_the_expert_has_read_them(tier: str) -> None:
     found = 0
     for name in ("disk_full", "dns_outage", "cascade", "db_deadlock"):
         episode = played("expert", f"fleet/{name}", tier)

@@ -32,7 +32,7 @@ def told_by(w: Watched, site: Site) -> list[int]:
     return list(w.incident.system.callers[place]) if site.mechanism in AT_CALLERS else [place]
 
 
-def test_every_failure_of_nature_has_lines_of_its_own_in_both_groups_of_splits() -> None:
+def test_every_fault_has_lines_of_its_own_in_both_groups_of_splits() -> None:
     mechanisms = {fault.mechanism for fault in FAULTS} | {"transient"}
     assert set(REMEDIES) == set(MEANING) == mechanisms
     for by_mechanism in SYMPTOMS.values():
@@ -83,7 +83,7 @@ def test_nothing_but_the_cause_and_what_follows_from_harm_is_said_to_be_used_up_
                     assert symptom.mechanism in FOLLOWS
 
 
-def test_a_failure_of_nature_is_told_from_its_onset_on_and_not_before() -> None:
+def test_a_fault_is_told_from_its_onset_on_and_not_before() -> None:
     seen = 0
     for seed in INCIDENTS:
         w = watched(seed)
@@ -116,7 +116,7 @@ def test_what_is_written_of_a_harm_does_not_depend_on_the_change_that_did_it() -
         assert a[place] == b[place]
 
 
-def test_neither_the_time_nor_the_number_of_lines_tells_a_failure_of_nature_from_a_change() -> None:
+def test_neither_the_time_nor_the_number_of_lines_tells_a_fault_from_a_change() -> None:
     """Both begin with the harm, within the same bounds: a rule that waited for later lines was right in 83 %."""
     found: dict[bool, list[SymptomSource]] = {True: [], False: []}
     for seed in INCIDENTS:

@@ -63,16 +63,16 @@ class FailingSlices:
         ordinary = self.counts.any_day(played, service) + 1 - played.swept.accepted[service]
         sums: Sums = {(service, EVERYTHING, "errors"): ordinary}
         if self.world.manners.get(service, "failing") == "failing":
-            self._add_hurt(sums, played, service, "errors", 1.0)
+            self._add_harmed(sums, played, service, "errors", 1.0)
         if not service:  # the gateway ends what takes too long
-            self._add_hurt(sums, played, service, "late", 1.0)
+            self._add_harmed(sums, played, service, "late", 1.0)
         begin, end = self.system.link_ranges[service]
         for place, call in zip(range(begin, end), self.system.calls[service], strict=True):
             if call.weight:
                 self._add_call(sums, played, place, call.weight)
         return sums
 
-    def _add_hurt(self, sums: Sums, played: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
+    def _add_harmed(self, sums: Sums, played: ServiceMinute, service: int, harm: Harm, whole: float) -> None:
         """Add what is harmed at a service in one way, `whole` in all; if that is 1, as shares of its requests."""
         harmed_shares = [harmed for harmed in played.harmed.get(service, ()) if harmed.harm == harm]
         if harmed_shares and whole != 1.0:
@@ -87,7 +87,7 @@ class FailingSlices:
         for origin, target, harm, share in self._failed_of(played, callee):
             key = origin, target, harm
             sums[key] = sums.get(key, 0.0) + weight * shares.refused * share
-        self._add_hurt(sums, played, callee, "errors", weight * (shares.wrong + shares.lost))
+        self._add_harmed(sums, played, callee, "errors", weight * (shares.wrong + shares.lost))
         for origin, target, harm, share in self._late_of(played, callee):
             key = origin, target, harm
             sums[key] = sums.get(key, 0.0) + weight * shares.late * share
@@ -102,7 +102,7 @@ class FailingSlices:
     def _only(self, played: ServiceMinute, service: int, harm: Harm) -> Slices:
         """What is harmed at a service in one way alone; on any day that may be any request."""
         sums: Sums = {}
-        self._add_hurt(sums, played, service, harm, 1.0)
+        self._add_harmed(sums, played, service, harm, 1.0)
         return _normalized(sums) if sums else (FailingSlice(service, EVERYTHING, harm, 1.0),)
 
     def lost(self, minute: int, service: int) -> Slices:
@@ -116,7 +116,7 @@ class FailingSlices:
         if key not in self._failed:
             shares = self.counts.shares(played, place)
             sums: Sums = {part[:3]: shares.refused * part.share for part in self._failed_of(played, callee)}
-            self._add_hurt(sums, played, callee, "errors", shares.wrong)
+            self._add_harmed(sums, played, callee, "errors", shares.wrong)
             self._failed[key] = _normalized(sums)
         return self._failed[key]
 

@@ -76,7 +76,7 @@ def clues_of(env: "FleetEnv", site: Site) -> list[Clue]:
     if site.change is None:
         return [_of_lines(env, site)]
     change = env.incident.change(site.change)
-    return [*_of_hit(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
+    return [*_of_cause(env, change), *_of_papers(env, change, verdict_of(change, env.situation.facts).ground)]
 
 
 def _of_lines(env: "FleetEnv", site: Site) -> Clue:
@@ -110,7 +110,7 @@ def _told_of(env: "FleetEnv", site: Site) -> _ResourceLines:
     )
 
 
-def _of_hit(env: "FleetEnv", change: Change) -> list[Clue]:
+def _of_cause(env: "FleetEnv", change: Change) -> list[Clue]:
     harms = f"CHG-{change.id} harms {_harmed(env, change)} of the requests of {change.service}"
     return [
         Clue("metrics", change.service, "cause", True, harms, figures=_figures(env, change)),
@@ -146,7 +146,9 @@ def _diff(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
     text = f"CHG-{change.id}: {what}, {change.old:g} to {change.new:g}"
     if role == "cause":
         return Clue("diff", str(change.id), role, proof, text)
-    text += f", which harms {_harmed(env, change)} of the requests"
+    text += (
+        f", which harms {_harmed(env, change)} of the requests, where {100 * env.incident.site.share:.0f} % are harmed"
+    )
     return Clue("diff", str(change.id), role, proof, text, figures=_figures(env, change))
 
 
