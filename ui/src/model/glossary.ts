@@ -12,7 +12,7 @@ export const WORDS: readonly (readonly [word: string, meaning: string])[] = [
   ["ground", "the rule that was broken: no_approval, over_limit, out_of_scope, out_of_window or false_statement"],
   ["proof", "what has to be read before the case is proved; it is on the table once every piece was read by some seat"],
   ["value", "the best total that is still within reach; the dotted line is the points so far"],
-  ["cause hurts, callers see", "the share of requests that come to harm where the cause is, as its callers count; a service counts its own errors alone"],
+  ["cause harms, callers see", "the share of requests that come to harm where the cause is, as its callers count; a service counts its own errors alone"],
   ["not scraped", "metrics of this minute were not collected"],
   ["changes", "a diamond where a change landed: filled by an agent, hollow by a person; a number on a service counts them"],
   ["turns", "a filled mark is an act, a hollow one a wait; grades colour those that cost points, once the truth is shown"],

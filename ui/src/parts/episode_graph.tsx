@@ -5,7 +5,7 @@ import type { Change, Culprit, Episode } from "../contract";
 import { landedBy, labelOf, measuredBy, nextAbout, placeOf, vitalsOf, type Story } from "../model/story";
 import { count, moment, percent, words } from "../model/text";
 import { notify } from "../state/store";
-import { Graph, type GraphEdge, type GraphNode } from "./graph";
+import { Graph, inTrouble, type GraphEdge, type GraphNode } from "./graph";
 
 export function EpisodeGraph({ story, turn, truth, go }: { story: Story; turn: number; truth: boolean; go?: (turn: number) => void }): JSX.Element {
   const [marked, mark] = useState("");
@@ -15,7 +15,7 @@ export function EpisodeGraph({ story, turn, truth, go }: { story: Story; turn: n
   return (
     <>
       <Graph
-        label={`Services at ${moment(story.episode.axis, at)}`} fills nodes={nodes} edges={edgesOf(story, at)} marked={marked}
+        label={`Services at ${moment(story.episode.axis, at)}`} fills nodes={nodes} edges={edgesOf(story, at, nodes)} marked={marked}
         {...(go && { pick: (service: string) => toNextAbout(story, service, turn, go) })}
       />
       {landed.length > 0 && <Actors actors={actorsOf(story.episode, landed, nodes, truth)} mark={mark} />}
@@ -77,21 +77,21 @@ function nodesOf({ incident, episode }: Story, at: number, landed: readonly Chan
 function badgeOf(culprit: Culprit | undefined, errors: number | null): string {
   if (!culprit || culprit.share === null) return culprit ? "cause" : "";
   const share = percent(100 * culprit.share);
-  return (errors ?? 0) < 50 * culprit.share ? `callers see ${share} harm` : `cause hurts ${share}`;
+  return (errors ?? 0) < 50 * culprit.share ? `callers see ${share} harm` : `cause harms ${share}`;
 }
 
-function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
+function edgesOf({ incident, episode }: Story, at: number, nodes: readonly GraphNode[]): GraphEdge[] {
   const services = new Map(incident.services.map((service) => [service.name, service]));
+  const troubled = inTrouble(nodes);
   return incident.links.map((link) => {
-    const [source, target] = [services.get(link.source), services.get(link.target)];
+    const source = services.get(link.source);
     const requests = source ? vitalsOf(episode, source, at).requests : null;
-    const healths = [source, target].map((service) => (service ? vitalsOf(episode, service, at).health : "unknown"));
     return {
       source: link.source,
       target: link.target,
       needed: link.needed,
       weight: 1.25 + Math.min(2.75, Math.sqrt((requests ?? 0) * (link.rate ?? 1)) / 14),
-      hurt: healths.every((health) => health === "critical" || health === "degraded"),
+      harmed: troubled.has(link.source) && troubled.has(link.target),
     };
   });
 }
@@ -99,8 +99,8 @@ function edgesOf({ incident, episode }: Story, at: number): GraphEdge[] {
 /** The last change of each agent and person. Who signed a change answers for it; the ledger may name another, until the truth is shown. */
 function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly GraphNode[], truth: boolean): Actor[] {
   const culprits = truth ? (episode.truth?.culprits ?? []) : [];
-  const ill = new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded").map((n) => n.name));
-  const [causes, hurt] = [new Set(culprits.map((c) => c.change)), new Set(culprits.map((c) => c.service))];
+  const troubled = inTrouble(nodes);
+  const [causes, harmed] = [new Set(culprits.map((c) => c.change)), new Set(culprits.map((c) => c.service))];
   const whose = (change: Change): string => (truth ? change.signer : change.actor);
   const byGuilt = landed.toSorted((a, b) => Number(causes.has(a.id)) - Number(causes.has(b.id)) || a.landed - b.landed);
   const latest = [...new Map(byGuilt.map((change) => [whose(change), change])).values()].sort((a, b) => b.landed - a.landed);
@@ -112,7 +112,7 @@ function actorsOf(episode: Episode, landed: readonly Change[], nodes: readonly G
       service: change.service,
       text: [what, truth && change.signer !== change.actor && `the ledger says ${change.actor}`, label, causes.has(change.id) && "the cause"].filter(Boolean).join(" · "),
       guilty: label === "rogue" || causes.has(change.id),
-      near: truth && hurt.size > 0 ? hurt.has(change.service) : ill.has(change.service),
+      near: truth && harmed.size > 0 ? harmed.has(change.service) : troubled.has(change.service),
     };
   });
 }

@@ -22,7 +22,7 @@ export interface GraphEdge {
   readonly target: string;
   readonly needed: boolean;
   readonly weight: number;
-  readonly hurt: boolean;
+  readonly harmed: boolean;
 }
 
 interface GraphProps {
@@ -60,7 +60,7 @@ export function Graph({ nodes, edges, label, fills = false, marked, pick }: Grap
   useEffect(() => lookAt(ref.current, drawing, nodes, scale), [shape, width > 0, scale]);
   return (
     <div class={`graph-frame ${fills ? "fills" : ""}`}>
-      <div class="graph-scroll" ref={ref} tabIndex={0} role="group" aria-label={label} onPointerMove={drag}>
+      <div class={`graph-scroll ${fit < LEAST ? "faded" : ""}`} ref={ref} tabIndex={0} role="group" aria-label={label} onPointerMove={drag}>
         <svg class="graph" width={drawing.width * scale} height={drawing.height * scale} viewBox={`0 0 ${drawing.width} ${drawing.height}`}
           role={pick ? "group" : "img"} aria-label={summary(nodes)}>
           <defs>
@@ -89,10 +89,14 @@ function drag(event: PointerEvent): void {
   (event.currentTarget as Element).scrollBy(-event.movementX, -event.movementY);
 }
 
+/** Services that fail or are slow, and those at which a cause is shown, though they count few errors themselves. */
+export const inTrouble = (nodes: readonly GraphNode[]): ReadonlySet<string> =>
+  new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded" || n.badge).map((n) => n.name));
+
 /** Scrolls to the services in trouble, or where there are none to the middle. */
 function lookAt(frame: HTMLElement | null, drawing: Drawing, nodes: readonly GraphNode[], scale: number): void {
-  const ill = new Set(nodes.filter((n) => n.health === "critical" || n.health === "degraded").map((n) => n.name));
-  const looked = drawing.boxes.filter((box) => ill.has(box.name));
+  const troubled = inTrouble(nodes);
+  const looked = drawing.boxes.filter((box) => troubled.has(box.name));
   const first = looked[0];
   const middle = (looked.length ? looked.reduce((sum, box) => sum + box.x + box.width / 2, 0) / looked.length : drawing.width / 2) * scale;
   frame?.scrollTo(middle - frame.clientWidth / 2, (first ? first.y - SIZES.height : 0) * scale);
@@ -103,7 +107,7 @@ const summary = (nodes: readonly GraphNode[]): string =>
 
 function EdgeLine({ route, edges }: { route: Route; edges: readonly GraphEdge[] }): JSX.Element {
   const edge = edges.find((e) => e.source === route.edge.source && e.target === route.edge.target);
-  const style = ["edge", edge?.needed === false && "optional", edge?.hurt && "hurt"].filter(Boolean).join(" ");
+  const style = ["edge", edge?.needed === false && "optional", edge?.harmed && "harmed"].filter(Boolean).join(" ");
   return (
     <path d={pathOf(route.points)} class={style} stroke-width={edge?.weight ?? 1.5} marker-end="url(#arrow)">
       <title>{`${route.edge.source} calls ${route.edge.target}${edge?.needed === false ? ", and can do without" : ""}`}</title>

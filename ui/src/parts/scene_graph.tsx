@@ -16,7 +16,7 @@ export const SceneGraph = ({ scene, fills = false }: { scene: Scene; fills?: boo
         name: node.name, kind: node.kind, health: node.state, badge: "", changes: 0,
         first: node.facts[0]?.[1] ?? node.state, second: node.facts[1]?.[1] ?? "",
       }))}
-      edges={scene.edges.map((edge) => ({ source: edge.source, target: edge.target, needed: edge.critical, weight: 1.75, hurt: [edge.source, edge.target].every((name) => ill.has(name)) }))}
+      edges={scene.edges.map((edge) => ({ source: edge.source, target: edge.target, needed: edge.critical, weight: 1.75, harmed: [edge.source, edge.target].every((name) => ill.has(name)) }))}
     />
   );
 };
