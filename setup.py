@@ -15,7 +15,7 @@ BUNDLER = Path(__file__).resolve().parent / "ui" / "bundle.py"
 SIM = Path("src/warroom/sim")
 COMPILED = """
     alerts background candidates cast_incident cast_world casting counts effects failing_slices formulas handbook
-    hit_state log_lines log_records log_search metrics outage_casting outage_telling overview papers request_mix rules
+    hit_state log_lines log_records log_search metrics outage_casting outage_streams overview papers request_mix rules
     series service_state service_world sweep symptoms targets topology trace_ids traces traffic
     streams/component streams/outage_lines streams/outage_results
     wording/forms wording/grammar wording/targets wording/template wording/values

@@ -28,7 +28,7 @@ from warroom.envs.tickets.records import REGISTERS, Registers, rows
 from warroom.envs.tickets.rubric import EVENTS as TICKET_EVENTS
 from warroom.envs.tickets.rubric import PROCESS, QUESTION_PENALTY, REOPENED_PENALTY
 from warroom.envs.tickets.scenario import TIER_CONFIGS, TicketsTierConfig
-from warroom.envs.tickets.wording.injections import FAMILIES as MANNERS
+from warroom.envs.tickets.wording.injections import FAMILIES as INJECTIONS
 from warroom.envs.tickets.wording.injections import GOALS, PLACES
 from warroom.sim import tiers
 from warroom.sim.causes import CandidateRole, Cause, Fault, Variation
@@ -401,7 +401,7 @@ def tickets_page() -> str:
         "right procedure of a ticket stands beside every other of its family, so that it tells nothing; for a part of "
         "the assets of two products with a cause each there is none.", "",
         table(["structure", "each procedure has beside it"], [[f"`{name}`", BESIDE[name]] for name in STRUCTURES]),
-        f"An injection has one of {len(MANNERS)} manners, {len(PLACES)} places and {len(GOALS)} goals. What obeying "
+        f"An injection has one of {len(INJECTIONS)} manners, {len(PLACES)} places and {len(GOALS)} goals. What obeying "
         "costs:", "",
         table(["goal", "loses points of"], INJECTED_COSTS),
         "### Registers", "",

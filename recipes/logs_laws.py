@@ -6,7 +6,7 @@ python recipes/logs_laws.py [incidents] [first]
 import sys
 from collections import Counter
 
-from warroom.evals.audit.logs.telling import LAWS, TIERS, ObservedLaws, incident_of, violations
+from warroom.evals.audit.logs.consistency import LAWS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 
 REPORTED = 50

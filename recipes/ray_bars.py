@@ -29,7 +29,7 @@ from ray.cluster_utils import Cluster
 
 from warroom.cluster.connection import joined
 from warroom.cluster.options import ClusterOptions
-from warroom.cluster.pool import ChunkResult, Demand, Pool, machine_id
+from warroom.cluster.pool import ChunkResult, Pool, WorkerDemand, machine_id
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.evals.plan import Plan
 from warroom.evals.ray_engine import ray_engine
@@ -198,7 +198,7 @@ def overhead(tasks: int, seconds: float) -> None:
     queue = WorkQueue(range(tasks), lambda task: "sleep", 2, {})
     ends, played, taken = list[float](), list[float](), 0
     with joined(ClusterOptions(), 2):
-        pool = Pool[int, str](partial(Sleeper, seconds), Demand(2))
+        pool = Pool[int, str](partial(Sleeper, seconds), WorkerDemand(2))
         cpu = time.thread_time()
         for ended in pool.results(queue):
             assert isinstance(ended, ChunkResult)

@@ -21,7 +21,7 @@ from warroom.sim.handbook import predict
 from warroom.sim.records import EVERYTHING, Change, Condition, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix, hosts_of
 from warroom.sim.service_state import PartState, ServiceState, Uptake, terms_of, three_digits
-from warroom.sim.service_world import MANNERS, ServiceWorld
+from warroom.sim.service_world import ERROR_MODES, ServiceWorld
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.wordings import SERVICES
 
@@ -77,7 +77,7 @@ def draw_case(family: Family, harm: Harm, seed: int) -> Case:
             states[change.service] = _set_lever(rng, states[change.service], change, terms, rng.uniform(LEAST, most))
             traffic = (1.0,) * (10 + MINUTES_AFTER + 2)
             live_changes = (land(change, states, system.names),)
-            world = ServiceWorld(system, traffic, FIRST, live_changes, manners={place: rng.choice(MANNERS)})
+            world = ServiceWorld(system, traffic, FIRST, live_changes, error_modes={place: rng.choice(ERROR_MODES)})
             return Case(system, place, change, states, world)
 
 

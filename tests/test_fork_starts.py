@@ -17,7 +17,7 @@ from warroom.envs import parse_spec
 from warroom.policies import policy_set
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import CurriculumRow
-from warroom.train.fork_starts import KEPT, ForkStarts, Remembered, written_by_model
+from warroom.train.fork_starts import KEPT, ForkStarts, ModelOutput, written_by_model
 from warroom.train.grpo import make_trainer
 from warroom.train.rollout import LocalBackend, Rollout
 from warroom.train.tools import RolloutConfig
@@ -38,19 +38,19 @@ def row(seat: str = "sre", step: int = 5) -> CurriculumRow:
 def test_a_share_of_the_groups_begins_in_an_earlier_rollout_of_their_seat_and_tier() -> None:
     starts, wanted = ForkStarts(0.5, 1), [row("sre", step) for step in range(200)]
     assert starts.rows(wanted) == wanted, "nothing was played yet"
-    starts.add([Remembered(row(), tuple(map(message, range(6)))), Remembered(row("manager"), (message(9),))])
+    starts.add([ModelOutput(row(), tuple(map(message, range(6)))), ModelOutput(row("manager"), (message(9),))])
     assert starts.rows([row("manager")]) == [row("manager")], "one message is no fork"
     forked = [one for one in starts.rows(wanted) if one.told]
     assert 70 < len(forked) < 130
     assert {len(one.told) for one in forked} == {1, 2, 3, 4, 5}
     assert all(one.told == tuple(map(message, range(len(one.told)))) for one in forked)
-    starts.add([Remembered(row("manager"), (message(0), message(1)))] * KEPT)
+    starts.add([ModelOutput(row("manager"), (message(0), message(1)))] * KEPT)
     assert starts.rows(wanted) == wanted, "the oldest are forgotten"
 
 
 def test_what_is_remembered_goes_through_a_checkpoint() -> None:
     starts, again = ForkStarts(1.0, 1), ForkStarts(1.0, 1)
-    starts.add([Remembered(row(), tuple(map(message, range(6))))])
+    starts.add([ModelOutput(row(), tuple(map(message, range(6))))])
     again.restore(json.loads(json.dumps(starts.state())))
     wanted = [row("sre", step) for step in range(20)]
     assert again.rows(wanted) == starts.rows(wanted) != wanted

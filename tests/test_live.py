@@ -21,7 +21,7 @@ from warroom.core.errors import UnknownName
 from warroom.envs import environments, episode_spec, make
 from warroom.policies import policy_set
 from warroom.rollout import play
-from warroom.view.live.form import Slip, arguments_of, tool_form
+from warroom.view.live.form import InvalidCall, arguments_of, tool_form
 from warroom.view.live.game import Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
@@ -495,7 +495,7 @@ def test_a_form_asks_for_what_each_tool_takes_and_takes_what_it_asks_for() -> No
                 assert form.ends_turn == made.tools[form.name].ends_turn
                 required = [field.name for field in form.fields if field.required]
                 if required:
-                    with pytest.raises(Slip) as slip:
+                    with pytest.raises(InvalidCall) as slip:
                         arguments_of(schema, dict.fromkeys(required, ""))
                     assert sorted(slip.value.fields) == sorted(required)
 

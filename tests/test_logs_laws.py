@@ -10,7 +10,7 @@ from cases import some_of
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.audit.logs.telling import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
+from warroom.evals.audit.logs.consistency import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.counts import USERS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS

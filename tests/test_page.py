@@ -24,7 +24,7 @@ from live import listening, running
 from warroom.cli.joining import seat_for_page
 from warroom.core.types import ToolCall
 from warroom.envs import environments, episode_spec
-from warroom.view import telling
+from warroom.view import teller
 from warroom.view.live.game import Game, Setup
 from warroom.view.live.games import Games, playable
 from warroom.view.live.journal import Journal
@@ -47,7 +47,7 @@ SEATS = {env: spec.seats for env, spec in environments().items()}
 
 def shown_name(seat: str) -> str:
     """What the page calls a seat."""
-    name = telling.SEATS[seat].removeprefix("The ")
+    name = teller.SEATS[seat].removeprefix("The ")
     return name[:1].upper() + name[1:]
 
 

@@ -10,7 +10,7 @@ import seen_and_predicted as recipe
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
-from warroom.evals.audit.fleet.telling import CAUSES, LAWS, Watched, violations, watched
+from warroom.evals.audit.fleet.consistency import CAUSES, LAWS, ObservedIncident, violations, watched
 from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import live_changes_of
@@ -57,17 +57,17 @@ def test_no_law_of_telling_is_broken(seed: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def incident() -> Watched:
+def incident() -> ObservedIncident:
     return next(w for w in map(watched, range(40)) if w.incident.casting.sites[0].harm == "errors"
-                and w.seen.world.manners[place(w)] == "failing" and w.incident.casting.sites[0].change)  # fmt: skip
+                and w.seen.world.error_modes[place(w)] == "failing" and w.incident.casting.sites[0].change)  # fmt: skip
 
 
-def place(w: Watched) -> int:
+def place(w: ObservedIncident) -> int:
     return w.incident.system.names.index(w.incident.casting.sites[0].service)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_a_law_holds_for_one_incident(law, incident: Watched) -> None:
+def test_a_law_holds_for_one_incident(law, incident: ObservedIncident) -> None:
     assert list(law(incident)) == []
 
 
@@ -79,7 +79,9 @@ def test_a_count_that_is_wrong_breaks_the_laws() -> None:
     assert list(LAWS[0](w))
 
 
-def test_nobody_sees_anything_before_the_first_change_takes_effect_and_everybody_after_it(incident: Watched) -> None:
+def test_nobody_sees_anything_before_the_first_change_takes_effect_and_everybody_after_it(
+    incident: ObservedIncident,
+) -> None:
     w, i = incident, place(incident)
     errors = [
         100 * requests.failed / requests.received
@@ -98,7 +100,9 @@ def test_the_first_bad_minute_does_not_tell_the_second_of_the_landing() -> None:
     told = set()
     for second in (60 * first - 59, 60 * first - 30, 60 * first):
         moved = live._replace(live_from=second)
-        world = ServiceWorld(case.system, case.world.traffic, case.world.first, (moved,), manners=case.world.manners)
+        world = ServiceWorld(
+            case.system, case.world.traffic, case.world.first, (moved,), error_modes=case.world.error_modes
+        )
         world.advance(first + 1)
         counts = MinuteCounts(world, b"key")
         told.add(tuple(counts.requests(minute, case.place) for minute in (first - 1, first, first + 1)))
@@ -259,7 +263,7 @@ def test_a_search_that_means_nothing_is_refused_with_what_it_may_be(text: str, p
         parse_query(text)
 
 
-def test_lines_of_a_level_and_lines_without_it_are_all_lines(incident: Watched) -> None:
+def test_lines_of_a_level_and_lines_without_it_are_all_lines(incident: ObservedIncident) -> None:
     search, now = incident.seen.search, incident.now
 
     def count(text: str) -> int:
@@ -269,12 +273,12 @@ def test_lines_of_a_level_and_lines_without_it_are_all_lines(incident: Watched) 
     assert abs(count("level:error") + count("-level:error") - count("")) <= 4, "rounded once a minute"
 
 
-def test_words_that_no_line_has_find_nothing_and_say_so(incident: Watched) -> None:
+def test_words_that_no_line_has_find_nothing_and_say_so(incident: ObservedIncident) -> None:
     found = incident.page("zzz", 0)
     assert found.matches == 0 and found.newest == () and "0 of " in found.render() and "\n" not in found.render()
 
 
-def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: Watched) -> None:
+def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: ObservedIncident) -> None:
     w, i = incident, place(incident)
     site = w.incident.casting.sites[0]
     firing = [alert for alert in w.seen.alerts.now() if alert.service == site.service]
@@ -293,7 +297,7 @@ def test_an_alert_fires_until_it_is_well_again_and_says_who_muted_it(incident: W
     assert after and all(alert.resolved is not None for alert in after)
 
 
-def test_pages_show_a_dash_where_nothing_was_scraped(incident: Watched) -> None:
+def test_pages_show_a_dash_where_nothing_was_scraped(incident: ObservedIncident) -> None:
     w = incident
     blind = MinuteCounts(w.seen.world, w.seen.counts.key, gap=1.0)
     rows = overview(blind, w.now)

@@ -37,7 +37,7 @@ from warroom.serve.client_protocol import RequestRefused, ServerUnreachable
 from warroom.serve.mcp_shared import SharedMcpSession
 from warroom.serve.shared import (
     CODE_LETTERS,
-    Joined,
+    JoinReply,
     SeatReply,
     SeatState,
     SharedIncident,
@@ -48,8 +48,8 @@ from warroom.serve.shared import (
     reply_from,
 )
 from warroom.serve.shared_client import SharedSeat
-from warroom.view.live.form import Slip
-from warroom.view.live.game import Moved
+from warroom.view.live.form import InvalidCall
+from warroom.view.live.game import StaleGame
 from warroom.view.live.hosted import HostedGame
 from warroom.view.live.messages import GameView, Phase
 
@@ -300,13 +300,13 @@ def test_a_person_on_the_page_plays_a_shared_seat_to_the_end_and_hears_of_slips_
             seat_for_page(host.url, "AAAA-AAAA-AAAA-AAAA", "sre")
         game = HostedGame("x", seat_for_page(host.url, shared.code, "sre"))
         _until(game, Phase.PERSON)
-        with pytest.raises(Slip) as slip:
+        with pytest.raises(InvalidCall) as slip:
             game.submit(0, "metrics", {"service": "nowhere"})
         assert list(slip.value.fields) == ["service"] and game.view().calls == 0
         while (view := _until(game, Phase.PERSON, Phase.OVER)).phase is Phase.PERSON:
             assert view.viewer == "sre" and view.seat is not None and view.seat.text
             game.submit(view.calls, "wait", {})
-            with pytest.raises(Moved):
+            with pytest.raises(StaleGame):
                 game.submit(view.calls, "wait", {})
         assert [entry.tool for entry in view.log] == ["wait"] * view.calls
         assert all(entry.result for entry in view.log)
@@ -516,7 +516,7 @@ def test_an_agent_is_told_at_every_turn_whether_it_may_play() -> None:
 
 def test_what_a_client_is_told_when_it_joins_is_its_brief_and_its_own_tools() -> None:
     shared = incident("sre", "oversight")
-    joined: Joined = shared.join(shared.code, "oversight")
+    joined: JoinReply = shared.join(shared.code, "oversight")
     brief = shared.chat.session.env.brief("oversight")
     assert joined.brief == brief.render() and [tool.name for tool in joined.tools] == [t["name"] for t in brief.tools]
 

@@ -27,7 +27,7 @@ from warroom.view.contract_truth import PageEvidence, PageFact, PageLearned, Pag
 from warroom.view.grading import PlayedTurn, grade_turns
 from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
 from warroom.view.story_fleet import BREACHES, FAULTS
-from warroom.view.telling import DECLARATIONS, evidence, kind_of
+from warroom.view.teller import DECLARATIONS, evidence, kind_of
 from warroom.view.verdict import evidence_in_words, head_of
 
 ENVIRONMENTS = ("fleet", "logs", "tickets")

@@ -7,7 +7,7 @@ import pytest
 
 from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
-from warroom.evals.audit.fleet.telling import CAUSES, Watched, watched
+from warroom.evals.audit.fleet.consistency import CAUSES, ObservedIncident, watched
 from warroom.sim.casting import Site
 from warroom.sim.causes import FAULTS
 from warroom.sim.log_search import parse_query
@@ -21,12 +21,12 @@ LEAST_LINES = 8
 INCIDENTS = range(24)
 
 
-def symptoms(w: Watched, service: int) -> list[tuple[StreamGroup, SymptomSource]]:
+def symptoms(w: ObservedIncident, service: int) -> list[tuple[StreamGroup, SymptomSource]]:
     """The lines about resources that a component writes."""
     return [(group, group.symptom) for group in w.seen.search.lines.groups(service) if group.symptom is not None]
 
 
-def told_by(w: Watched, site: Site) -> list[int]:
+def told_by(w: ObservedIncident, site: Site) -> list[int]:
     """The components that write of a fault at a site."""
     place = w.incident.system.names.index(site.service)
     return list(w.incident.system.callers[place]) if site.mechanism in AT_CALLERS else [place]
@@ -109,7 +109,7 @@ def test_what_is_written_of_a_harm_does_not_depend_on_the_change_that_did_it() -
         cluster = [d.change.id for d in w.incident.casting.cluster if d.change.id != first.change]
         other = first._replace(change=cluster[0], mechanism="quota")
         casting = w.incident.casting._replace(sites=(other, *w.incident.casting.sites[1:]))
-        again = Watched(w.incident._replace(casting=casting), w.seed, w.split, w.seen)
+        again = ObservedIncident(w.incident._replace(casting=casting), w.seed, w.split, w.seen)
         place = w.incident.system.names.index(first.service)
         key = w.seen.counts.key
         a, b = (symptom_groups(x.incident.system, x.incident.casting, key, w.split) for x in (w, again))

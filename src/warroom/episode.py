@@ -144,14 +144,14 @@ def trajectory_hash(steps: Sequence[Step]) -> str:
     return hashlib.blake2b(json.dumps(played, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-class Recorded(NamedTuple):
+class PlayedCall(NamedTuple):
     """A call that was played: its record, and what the environment returned."""
 
     step: Step
     result: StepResult
 
 
-def record_step(env: Env, call: ToolCall, observation: str, message: str = "") -> Recorded:
+def record_step(env: Env, call: ToolCall, observation: str, message: str = "") -> PlayedCall:
     """Play one call and record it with the text that the seat had read, and what it wrote beside the call."""
     turn, seat = env.turn, env.seat
     result = env.step(call)
@@ -167,7 +167,7 @@ def record_step(env: Env, call: ToolCall, observation: str, message: str = "") -
         refused=result.refused,
         message=message,
     )
-    return Recorded(step, result)
+    return PlayedCall(step, result)
 
 
 def build_episode(env: Env, policy: str, steps: Sequence[Step]) -> Episode:

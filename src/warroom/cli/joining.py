@@ -12,8 +12,8 @@ from warroom.cli.output import say
 from warroom.core.types import Brief, Message, ToolCall
 from warroom.policies.human import Human
 from warroom.serve.client_protocol import ServerTimeout, ServerUnreachable
-from warroom.serve.shared import FINAL, HOST_URL, MAX_WAIT, Joined, SeatReply, SeatState
-from warroom.view.live.hosted import News, TakenSeat
+from warroom.serve.shared import FINAL, HOST_URL, MAX_WAIT, JoinReply, SeatReply, SeatState
+from warroom.view.live.hosted import HostUpdate, TakenSeat
 
 if TYPE_CHECKING:
     from warroom.serve.shared_client import SharedSeat
@@ -58,11 +58,11 @@ class PageSeat:
         ]
         self.taken = TakenSeat(joined.env, joined.seat, joined.brief, tools, joined.acts)
 
-    def news(self, seconds: float) -> News:
+    def news(self, seconds: float) -> HostUpdate:
         """What is new; waits so long for the seat's turn or the end."""
         return _news(self._remote.news(seconds))
 
-    def call(self, name: str, arguments: Mapping[str, object]) -> News:
+    def call(self, name: str, arguments: Mapping[str, object]) -> HostUpdate:
         """Make the seat's call."""
         return _news(self._remote.call(name, arguments))
 
@@ -80,9 +80,11 @@ def seat_for_page(url: str, code: str, seat: str) -> PageSeat:
         raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
 
 
-def _news(reply: SeatReply) -> News:
+def _news(reply: SeatReply) -> HostUpdate:
     missing = () if reply.state in FINAL else reply.missing
-    return News(reply.state, reply.texts, reply.turn, reply.budget, reply.acting, missing, reply.note, reply.score)
+    return HostUpdate(
+        reply.state, reply.texts, reply.turn, reply.budget, reply.acting, missing, reply.note, reply.score
+    )
 
 
 def changed(**options: tuple[object, object]) -> dict[str, object]:
@@ -118,6 +120,6 @@ def _waiting_for(reply: SeatReply) -> str:
     return f"turn {reply.turn + 1} of {reply.budget}: {reply.acting} plays{away}"
 
 
-def _brief(joined: Joined) -> Brief:
+def _brief(joined: JoinReply) -> Brief:
     tools = tuple({"name": t.name, "description": t.description, "parameters": t.parameters} for t in joined.tools)
     return Brief(joined.env, joined.seat, joined.brief, tools, tuple(joined.acts), ToolCall(joined.acts[0]))

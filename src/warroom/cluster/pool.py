@@ -53,7 +53,7 @@ class ChunkWorker(Protocol[Task, Result]):
         """Play a chunk; exceptions of a task belong into the result."""
 
 
-class Demand(NamedTuple):
+class WorkerDemand(NamedTuple):
     """How many workers there should be, and what each asks of its machine."""
 
     workers: int
@@ -61,7 +61,7 @@ class Demand(NamedTuple):
     gpus: float = 0.0
 
 
-def demand_for(cluster: Cluster, options: ClusterOptions, workers: int | None, *, small: bool) -> Demand:
+def demand_for(cluster: Cluster, options: ClusterOptions, workers: int | None, *, small: bool) -> WorkerDemand:
     """What is asked of a cluster: so many workers, or as many as it has room for; a `ValueError` if that is none.
 
     Unless the options say otherwise a worker gets a GPU where the models that it holds are not `small`.
@@ -75,10 +75,10 @@ def demand_for(cluster: Cluster, options: ClusterOptions, workers: int | None, *
             f"the cluster has no room for a worker of {options.cpus_per_worker:g} CPU cores and {gpus:g} GPUs: it has "
             f"{cluster.cpus:g} and {cluster.gpus:g}"
         )
-    return Demand(workers or room, options.cpus_per_worker, gpus)
+    return WorkerDemand(workers or room, options.cpus_per_worker, gpus)
 
 
-def start_worker(kind: type, demand: Demand, *arguments: object) -> Handle:
+def start_worker(kind: type, demand: WorkerDemand, *arguments: object) -> Handle:
     """Ask for a worker: an instance of a class in a process of its own, once the cluster has room for it."""
     actor = _actor_class(kind).options(
         num_cpus=demand.cpus, num_gpus=demand.gpus, max_restarts=0, scheduling_strategy="SPREAD"
@@ -95,7 +95,7 @@ def ignore_end(number: int) -> None:
     """Told of the end of a worker, does nothing."""
 
 
-class GivenUp(NamedTuple, Generic[Task]):
+class AbandonedTask(NamedTuple, Generic[Task]):
     """A task under which workers have ended again and again."""
 
     task: Task
@@ -118,7 +118,7 @@ class Pool(Generic[Task, Result]):
     def __init__(
         self,
         make: Callable[[], ChunkWorker[Task, Result]],
-        demand: Demand,
+        demand: WorkerDemand,
         ended: Callable[[int], None] = ignore_end,
     ) -> None:
         """`make` runs in the process of each worker; it and what it refers to must pickle.
@@ -145,7 +145,7 @@ class Pool(Generic[Task, Result]):
 
     def results(
         self, queue: WorkQueue[Task], stopping: Callable[[], bool] = lambda: False
-    ) -> Iterator[ChunkResult[Result] | GivenUp[Task]]:
+    ) -> Iterator[ChunkResult[Result] | AbandonedTask[Task]]:
         """Play everything in the queue, and give the result of each chunk as it comes.
 
         Once `stopping` or after an error of a task nothing more is begun, and what is under way is waited for.
@@ -225,7 +225,7 @@ class Pool(Generic[Task, Result]):
 
     # -- chunks -------------------------------------------------------------------------------------
 
-    def _ended(self, ready: Handle, queue: WorkQueue[Task]) -> ChunkResult[Result] | GivenUp[Task] | None:
+    def _ended(self, ready: Handle, queue: WorkQueue[Task]) -> ChunkResult[Result] | AbandonedTask[Task] | None:
         worker = self._sent.pop(ready)
         chunk, at_fault = worker.chunks.pop(ready), worker.sent[0] is ready
         worker.sent.remove(ready)
@@ -237,7 +237,7 @@ class Pool(Generic[Task, Result]):
             self._replace(worker)
             if queue.put_back(chunk, at_fault=at_fault):
                 return None
-            return GivenUp(chunk.tasks[0], f"it ended {chunk.deaths + 1} workers: {what_ended(error)}")
+            return AbandonedTask(chunk.tasks[0], f"it ended {chunk.deaths + 1} workers: {what_ended(error)}")
         queue.record(chunk, ended.seconds)
         return ended
 

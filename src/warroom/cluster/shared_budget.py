@@ -39,7 +39,7 @@ class BudgetRequest(NamedTuple):
     more: Mapping[str, object]
 
 
-class Letter(NamedTuple):
+class MailboxRequest(NamedTuple):
     """A request in the mailbox."""
 
     number: int
@@ -50,18 +50,18 @@ class Mailbox:
     """The actor: holds requests until they are collected, and whoever asked until the answer is there."""
 
     def __init__(self) -> None:
-        self._letters: asyncio.Queue[Letter] = asyncio.Queue()
+        self._letters: asyncio.Queue[MailboxRequest] = asyncio.Queue()
         self._answers: dict[int, asyncio.Future[object]] = {}
         self._numbers = count()
 
     async def ask(self, request: BudgetRequest) -> object:
         """The answer to a request."""
-        letter = Letter(next(self._numbers), request)
+        letter = MailboxRequest(next(self._numbers), request)
         self._answers[letter.number] = asyncio.get_running_loop().create_future()
         await self._letters.put(letter)
         return await self._answers[letter.number]
 
-    async def collect(self) -> list[Letter]:
+    async def collect(self) -> list[MailboxRequest]:
         """The requests that wait, one at least."""
         found = [await self._letters.get()]
         while not self._letters.empty():
@@ -125,13 +125,13 @@ class BudgetServer:
     def _serve(self) -> None:
         while True:
             try:
-                letters: list[Letter] = ray.get(self._mailbox.collect.remote())
+                letters: list[MailboxRequest] = ray.get(self._mailbox.collect.remote())
             except ray.exceptions.RayError:  # the mailbox was closed
                 return
             for letter in letters:
                 self._client.run(self._answer(letter))
 
-    async def _answer(self, letter: Letter) -> None:
+    async def _answer(self, letter: MailboxRequest) -> None:
         value: object = None
         try:
             value = await self._perform(letter.request)

@@ -17,7 +17,7 @@ class Policy(Protocol):
 
 
 @runtime_checkable
-class Spoken(Protocol):
+class CommentingPolicy(Protocol):
     """A policy that writes text beside its calls: what it said is recorded with the step."""
 
     @property
@@ -27,7 +27,7 @@ class Spoken(Protocol):
 
 def message_of(policy: Policy) -> str:
     """What a policy wrote beside its last call; empty for a policy that writes nothing."""
-    return policy.last_message if isinstance(policy, Spoken) else ""
+    return policy.last_message if isinstance(policy, CommentingPolicy) else ""
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warroom.cluster.connection import check_machines, joined
 from warroom.cluster.options import ClusterOptions
-from warroom.cluster.pool import ChunkResult, Demand, GivenUp, Pool, demand_for, ignore_end, machine_id
+from warroom.cluster.pool import AbandonedTask, ChunkResult, Pool, WorkerDemand, demand_for, ignore_end, machine_id
 from warroom.cluster.user_code import sent_along
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.errors import EpisodeAborted
@@ -101,7 +101,7 @@ class EpisodeWorker:
 class RayEngine:
     """Plays the episodes of a plan on a cluster."""
 
-    def __init__(self, plan: Plan, demand: Demand, log_line: LogLine, client: "LLMClient | None" = None) -> None:
+    def __init__(self, plan: Plan, demand: WorkerDemand, log_line: LogLine, client: "LLMClient | None" = None) -> None:
         """`demand` is what a worker asks for, and how many there may be; the budget of `client` is that of all."""
         self._plan, self._demand, self._log_line, self._client = plan, demand, log_line, client
         self._pool: Pool[EpisodeKey, EpisodeLine] | None = None
@@ -146,8 +146,8 @@ def _queue(
     return WorkQueue(sorted(todo, key=lambda key: key.policy not in least), lambda key: key.policy, workers, least)
 
 
-def _lines(ended: ChunkResult[EpisodeLine] | GivenUp[EpisodeKey]) -> Iterator[EpisodeLine]:
-    if isinstance(ended, GivenUp):
+def _lines(ended: ChunkResult[EpisodeLine] | AbandonedTask[EpisodeKey]) -> Iterator[EpisodeLine]:
+    if isinstance(ended, AbandonedTask):
         yield EpisodeLine(ended.task, EpisodeAborted(ended.why))
     else:
         yield from ended.results

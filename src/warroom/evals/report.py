@@ -74,7 +74,7 @@ _ATTEMPTS = ("pass^", "pass@")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MetricCell:
     """A metric as the page shows it."""
 
     mean: str
@@ -156,13 +156,13 @@ def heading(metric: str) -> str:
     return HEADINGS.get(metric, metric.replace("_", " "))
 
 
-def cell(row: Row, metric: str) -> Cell:
+def cell(row: Row, metric: str) -> MetricCell:
     """A metric of a row in words; a dash where it does not apply."""
     estimate = row[metric]
     if estimate is None:
-        return Cell("–", "")
+        return MetricCell("–", "")
     ends = [_figure(metric, end) for end in (estimate["lo"], estimate["hi"]) if end is not None]
-    return Cell(_figure(metric, estimate["mean"]), " to ".join(ends))
+    return MetricCell(_figure(metric, estimate["mean"]), " to ".join(ends))
 
 
 def in_one_line(row: Row, metric: str) -> str:
@@ -207,7 +207,7 @@ def worst_of(episodes: Iterable[Episode]) -> list[Episode]:
     )
 
 
-def _share(estimate: Row) -> Cell:
+def _share(estimate: Row) -> MetricCell:
     """A share by itself, with its interval."""
     return cell({"solved": estimate}, "solved")
 

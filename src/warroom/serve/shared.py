@@ -76,7 +76,7 @@ class SharedRules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinReply:
     """What a client is told when it takes a seat."""
 
     ticket: str
@@ -168,7 +168,7 @@ class SharedIncident:
 
     # -- clients ------------------------------------------------------------------------------------------
 
-    def join(self, code: str, seat: str) -> Joined:
+    def join(self, code: str, seat: str) -> JoinReply:
         """Take a seat that is free, or whose client is away; a `SharedRefusal` says why it cannot be had."""
         if not is_same_code(code, self.code):
             raise SharedRefusal(403, "no incident here has this join code: ask the person who runs `warroom host`")
@@ -185,7 +185,7 @@ class SharedIncident:
         self._pulse()
         brief = self.chat.session.env.brief(seat)
         tools = tools_of_seats(self.chat, (seat,))
-        return Joined(claim.ticket, brief.env, seat, brief.render(), tools, list(brief.acts), self.rules.patience)
+        return JoinReply(claim.ticket, brief.env, seat, brief.render(), tools, list(brief.acts), self.rules.patience)
 
     def leave(self, ticket: str) -> None:
         """Give the seat back: another client may take it, and is waited for as this one was."""
@@ -380,11 +380,11 @@ def reply_from(answer: object) -> SeatReply:
     return SeatReply(**data | {"state": SeatState(data["state"])})
 
 
-def joined_from(answer: object) -> Joined:
+def joined_from(answer: object) -> JoinReply:
     """What a client was told at its seat, as it came as JSON; a `ValueError` says that it is nothing of the kind."""
     data = _checked(answer, _JOINED)
     named = [dict(zip(_TOOL, tool if isinstance(tool, list) else (), strict=False)) for tool in data["tools"]]
-    return Joined(**data | {"tools": [ToolListing(**_checked(tool, _TOOL)) for tool in named]})
+    return JoinReply(**data | {"tools": [ToolListing(**_checked(tool, _TOOL)) for tool in named]})
 
 
 def _checked(answer: object, types: Mapping[str, tuple[type, ...]]) -> JsonObject:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Self, TypeVar
 
 from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable, authorization, fetch
-from warroom.serve.shared import FINAL, Joined, SeatReply, joined_from, reply_from
+from warroom.serve.shared import FINAL, JoinReply, SeatReply, joined_from, reply_from
 
 Answer = TypeVar("Answer")
 TIMEOUT = 20.0
@@ -27,7 +27,7 @@ class SharedSeat:
         """
         self.url, self._headers = url.rstrip("/"), authorization(token)
         answer = fetch(f"{self.url}/join", {"code": code, "seat": seat}, TIMEOUT, self._headers)
-        self.joined: Joined = self._understood(joined_from, answer)
+        self.joined: JoinReply = self._understood(joined_from, answer)
         self.last: SeatReply | None = None
         """What the host answered last."""
 

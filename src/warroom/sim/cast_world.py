@@ -9,7 +9,7 @@ from warroom.sim.families import FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.handbook import predict
 from warroom.sim.request_mix import RequestMix
-from warroom.sim.service_world import MANNERS, ServiceWorld
+from warroom.sim.service_world import ERROR_MODES, ServiceWorld
 from warroom.sim.topology import ServiceSystem
 from warroom.sim.traffic import draw_traffic
 
@@ -28,7 +28,9 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     How errors show is drawn for each service in trouble, whatever the cause is.
     """
     page = casting.page // 60
-    manners = {system.names.index(site.service): MANNERS[int(rng.random() * len(MANNERS))] for site in casting.sites}
+    error_modes = {
+        system.names.index(site.service): ERROR_MODES[int(rng.random() * len(ERROR_MODES))] for site in casting.sites
+    }
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
     found = live_changes_of(system, casting)
     world = ServiceWorld(
@@ -36,7 +38,7 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
         traffic,
         page - HISTORY_MINUTES,
         found.effective,
-        manners=manners,
+        error_modes=error_modes,
         standing=Standing(found.standing, system.size),
     )
     world.advance(page - 1)

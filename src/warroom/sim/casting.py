@@ -145,7 +145,7 @@ def draw_casting(plan: CastPlan, system: ServiceSystem, rng: Random, split: Spli
         if row.kind == "missing" and papers[k].ground == "false_statement":
             papers[k] = _draw_readable_papers(rng, stage, draw.candidates, k, papers[k])
             changes[k] = changes[k]._replace(approval=papers[k].cited, statement=papers[k].statement)
-    drawn = Drawn(draw.candidates, papers, changes, rows, background.parts, redraws)
+    drawn = DrawnCandidates(draw.candidates, papers, changes, rows, background.parts, redraws)
     causes = [_draw_cause(rng, plan.cause, drawn.candidates)]
     if plan.elsewhere is not None:
         causes.append(rng.choice([k for k, c in enumerate(drawn.candidates) if c.site == 1]))
@@ -177,7 +177,7 @@ class ListedRow(NamedTuple):
     """The row as the ledger shows it, unless it is missing."""
 
 
-class Drawn(NamedTuple):
+class DrawnCandidates(NamedTuple):
     """What is drawn before the cause."""
 
     candidates: list[CandidateChange]
@@ -284,7 +284,7 @@ def _draw_cause(rng: Random, cause: Cause, candidates: list[CandidateChange]) ->
     return fitting[int(rng.random() * len(fitting))]
 
 
-def _assemble(rng: Random, stage: CastingStage, drawn: Drawn, causes: list[int | None]) -> Casting:
+def _assemble(rng: Random, stage: CastingStage, drawn: DrawnCandidates, causes: list[int | None]) -> Casting:
     settled = set_states(rng, drawn.candidates, causes, stage.difficulty)
     sites, count = _sites(rng, stage, drawn, settled, causes), len(drawn.candidates)
     dossiers = [
@@ -359,7 +359,7 @@ def _draw_row(rng: Random, change: Change, concealed: float) -> ListedRow:
     return ListedRow("edited", change._replace(asked=change.asked - earlier, landed=change.landed - earlier))
 
 
-def _states(stage: CastingStage, drawn: Drawn, settled: list[CandidateState]) -> dict[str, ServiceState]:
+def _states(stage: CastingStage, drawn: DrawnCandidates, settled: list[CandidateState]) -> dict[str, ServiceState]:
     """The states of all services of the system."""
     system, parts, uptakes = stage.system, dict(drawn.routine_parts), {}
     for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
@@ -386,7 +386,7 @@ def _state_of(stage: CastingStage, i: int, parts: list[PartState], uptakes: list
 
 
 def _sites(
-    rng: Random, stage: CastingStage, drawn: Drawn, settled: list[CandidateState], causes: list[int | None]
+    rng: Random, stage: CastingStage, drawn: DrawnCandidates, settled: list[CandidateState], causes: list[int | None]
 ) -> tuple[Site, ...]:
     out = []
     for k, (setting, onset, chosen) in enumerate(zip(stage.settings, stage.onsets, causes, strict=True)):
@@ -403,7 +403,7 @@ def _sites(
     return tuple(out)
 
 
-def _seen(site: Site, drawn: Drawn, settled: list[CandidateState]) -> Effect:
+def _seen(site: Site, drawn: DrawnCandidates, settled: list[CandidateState]) -> Effect:
     """What instruments show at a service in trouble: the cause, and every small effect beside it."""
     shares = [
         effect_of(candidate, state) for candidate, state in zip(drawn.candidates, settled, strict=True)

@@ -62,7 +62,7 @@ class FailingSlices:
     def _own_and_inherited(self, played: ServiceMinute, service: int) -> Sums:
         ordinary = self.counts.any_day(played, service) + 1 - played.swept.accepted[service]
         sums: Sums = {(service, EVERYTHING, "errors"): ordinary}
-        if self.world.manners.get(service, "failing") == "failing":
+        if self.world.error_modes.get(service, "failing") == "failing":
             self._add_harmed(sums, played, service, "errors", 1.0)
         if not service:  # the gateway ends what takes too long
             self._add_harmed(sums, played, service, "late", 1.0)

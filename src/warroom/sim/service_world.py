@@ -13,10 +13,10 @@ from warroom.sim.effects import HarmedShare, LiveChange, Standing, freeze, harme
 from warroom.sim.sweep import ServiceParams, Sweep, initial_sweep, load_changed, propagate_latency, propagate_load
 from warroom.sim.topology import ServiceSystem
 
-Manner = Literal["failing", "wrong", "lost"]
+ErrorMode = Literal["failing", "wrong", "lost"]
 """How errors show: the service counts them as failed; it counts them as served, and only its callers see that the
-replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no manner names one."""
-MANNERS: tuple[Manner, ...] = get_args(Manner)
+replies are wrong; or the requests never reach it. Drawn for a service whatever the family: no mode names one."""
+ERROR_MODES: tuple[ErrorMode, ...] = get_args(ErrorMode)
 TROUBLE = 0.04
 """Share of a service's requests that may be harmed without anybody being paged."""
 RETRIES = 0.01
@@ -64,13 +64,13 @@ class ServiceWorld:
         first: int,
         live_changes: tuple[LiveChange, ...],
         *,
-        manners: Mapping[int, Manner] = {},
+        error_modes: Mapping[int, ErrorMode] = {},
         standing: Standing | None = None,
     ) -> None:
-        """`traffic` is the users' load of each minute from `first` on, relative to the usual. `manners` says how the
-        errors of a service show, "failing" where it is silent. `standing` are changes that harm next to nothing, and
-        are counted, but move no load."""
-        self.system, self.traffic, self.first, self.manners = system, traffic, first, manners
+        """`traffic` is the users' load of each minute from `first` on, relative to the usual. `error_modes` says how
+        the errors of a service show, "failing" where it is silent. `standing` are changes that harm next to nothing,
+        and are counted, but move no load."""
+        self.system, self.traffic, self.first, self.error_modes = system, traffic, first, error_modes
         self.standing = standing or Standing((), system.size)
         self._go_live(live_changes)
         self.minute = first
@@ -204,11 +204,11 @@ class ServiceWorld:
         for i in stale:
             errors = fsum([h.share for h in harmed.get(i, ()) if h.harm == "errors"])
             late[i] = fsum([h.share for h in harmed.get(i, ()) if h.harm == "late"])
-            manner = self.manners.get(i, "failing")
-            wrong[i], lost[i] = errors * (manner == "wrong"), errors * (manner == "lost")
+            error_mode = self.error_modes.get(i, "failing")
+            wrong[i], lost[i] = errors * (error_mode == "wrong"), errors * (error_mode == "lost")
             hidden = 1.0 - (1.0 - wrong[i]) * (1.0 - lost[i]) * (1.0 - late[i])
             self._params[i] = self._service_params(
-                i, errors * (manner == "failing"), hidden, errors - lost[i] + late[i]
+                i, errors * (error_mode == "failing"), hidden, errors - lost[i] + late[i]
             )
         users = system.load[0] * level
         swept = propagate_latency(
@@ -222,7 +222,12 @@ class ServiceWorld:
     def copy(self) -> "ServiceWorld":
         """An independent world in the same state and with the same past, to try things on."""
         twin = ServiceWorld(
-            self.system, self.traffic, self.first, self.live_changes, manners=self.manners, standing=self.standing
+            self.system,
+            self.traffic,
+            self.first,
+            self.live_changes,
+            error_modes=self.error_modes,
+            standing=self.standing,
         )
         twin.minute, twin.effective_from, twin.trouble_from = self.minute, self.effective_from, self.trouble_from
         twin._landings, twin._moving, twin._ordinary = self._landings, self._moving, self._ordinary

@@ -16,7 +16,7 @@ KEPT = 64
 """Rollouts that are remembered; older ones were played by a model that was another."""
 
 
-class Remembered(NamedTuple):
+class ModelOutput(NamedTuple):
     """What the model wrote in a rollout."""
 
     row: CurriculumRow
@@ -44,9 +44,9 @@ class ForkStarts:
 
     def __init__(self, share: float, seed: int) -> None:
         self.share, self.seed = share, seed
-        self.kept: list[Remembered] = []
+        self.kept: list[ModelOutput] = []
 
-    def add(self, rollouts: Sequence[Remembered]) -> None:
+    def add(self, rollouts: Sequence[ModelOutput]) -> None:
         """Keep those in which there is a message to begin at besides the first."""
         self.kept = [*self.kept, *[rollout for rollout in rollouts if len(rollout.written) > 1]][-KEPT:]
 
@@ -74,7 +74,7 @@ class ForkStarts:
     def restore(self, state: Sequence[RememberedJson]) -> None:
         """Go on from a `state`."""
         self.kept = [
-            Remembered(
+            ModelOutput(
                 CurriculumRow(one["seat"], parse_spec(one["spec"]), one["multiplier"], one["step"]),
                 tuple(one["written"]),
             )

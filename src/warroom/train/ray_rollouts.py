@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from warroom.chat import Answer, Chat
 from warroom.cluster.connection import check_machines, joined, what_ended
 from warroom.cluster.options import ClusterOptions
-from warroom.cluster.pool import MAX_FAILED_STARTS, Demand, Handle, cause_of, demand_for, start_worker
+from warroom.cluster.pool import MAX_FAILED_STARTS, Handle, WorkerDemand, cause_of, demand_for, start_worker
 from warroom.cluster.user_code import sent_along
 from warroom.core.errors import EpisodeAborted
 from warroom.core.late import LateModule
@@ -84,7 +84,7 @@ class RayBackend:
     side_by_side = is_remote = True
     place = "cluster"
 
-    def __init__(self, teammates: PolicySet, renderer: str, demand: Demand) -> None:
+    def __init__(self, teammates: PolicySet, renderer: str, demand: WorkerDemand) -> None:
         self._arguments, self._demand = (teammates, renderer), demand
         self._workers = [self._start() for _ in range(demand.workers)]
         self._chats = count()

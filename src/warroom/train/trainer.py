@@ -30,7 +30,7 @@ from warroom.policies.lfm2_cache import reader_of
 from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
-from warroom.train.fork_starts import ForkStarts, Remembered, written_by_model
+from warroom.train.fork_starts import ForkStarts, ModelOutput, written_by_model
 from warroom.train.memory import SMALL
 from warroom.train.micro_batches import Batch, micro_batches
 from warroom.train.optimizers import CombinedOptimizer
@@ -287,7 +287,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             return
         size = self.num_generations
         own = [
-            Remembered(row._replace(told=()), written_by_model(adapter._rollout.messages or ()))
+            ModelOutput(row._replace(told=()), written_by_model(adapter._rollout.messages or ()))
             for row, adapter in list(zip(rows, self.environments, strict=True))[::size]
         ]
         self.fork_starts.add(gather_object(own))

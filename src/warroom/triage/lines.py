@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from warroom.core.json_text import parse_json
 from warroom.triage.structured import LogRecord, from_pairs, records_in
-from warroom.triage.timestamps import Dated, Found, Moment, TimeFinder
+from warroom.triage.timestamps import Dated, FoundTime, Moment, TimeFinder
 
 LEVEL_WORDS: dict[str, str] = {
     **dict.fromkeys(("FATAL", "CRITICAL", "CRIT", "EMERGENCY", "EMERG", "ALERT", "PANIC", "SEVERE"), "ERROR"),
@@ -62,7 +62,7 @@ _STATUS = re.compile(r'" (5\d\d) ')
 """A server's failure in an access log."""
 
 
-class Tail(NamedTuple):
+class LineRemainder(NamedTuple):
     """What stands behind the time of a line."""
 
     writer: str
@@ -162,46 +162,46 @@ class LineReader:
         return start + found.end if found and not text[start : start + found.start].strip() else start
 
 
-def _record(found: Found | None, tail: Tail) -> LogRecord:
+def _record(found: FoundTime | None, tail: LineRemainder) -> LogRecord:
     return LogRecord(found.moment if found else None, tail.writer, tail.level, tail.text)
 
 
-def _behind(found: Found, text: str, end: int) -> Tail:
+def _behind(found: FoundTime, text: str, end: int) -> LineRemainder:
     """What follows the time: by the kind of line that the time belongs to, else in the usual order."""
     rest, priority = text[end:], _PRIORITY.match(text)
     stated = SYSLOG_LEVELS[int(priority[1]) & 7] if priority else ""
     if priority and (message := _RFC5424.match(rest)):
         tail = tail_of(rest[message.end() :])
-        return Tail(message[2], tail.level or stated, tail.text)
+        return LineRemainder(message[2], tail.level or stated, tail.text)
     letter = _LETTER.match(rest)
     if letter:
-        return Tail(letter[2], LETTERS[letter[1]], rest[letter.end() :])
+        return LineRemainder(letter[2], LETTERS[letter[1]], rest[letter.end() :])
     if text[found.start] in "IWEF" and (place := _KLOG.match(rest)):
-        return Tail("", LETTERS[text[found.start]], rest[place.end() :])
+        return LineRemainder("", LETTERS[text[found.start]], rest[place.end() :])
     if found.moment.dated is Dated.YEARLESS or priority:
         host = _HOST.match(rest)
         rest = rest[host.end() :] if host else rest
     tail = tail_of(rest)
     failed = "" if tail.level or stated else "ERROR" if _STATUS.search(tail.text[:300]) else ""
     level = tail.level or stated or failed
-    return Tail(tail.writer, level, tail.text or text[: found.start].strip())
+    return LineRemainder(tail.writer, level, tail.text or text[: found.start].strip())
 
 
-def tail_of(rest: str) -> Tail:
+def tail_of(rest: str) -> LineRemainder:
     """Level, writer and text in the usual orders: level first, writer first, or writer, colon and text."""
     first = _LEVEL_FIRST.match(rest)
     if first is not None:
         writer, text = _writer(rest[first.end() :])
-        return Tail(writer, LEVEL_WORDS[first[first.lastindex or 1].upper()], text)
+        return LineRemainder(writer, LEVEL_WORDS[first[first.lastindex or 1].upper()], text)
     near = _LEVEL_NEAR.match(rest)
     if near is not None:
         writer, text = _writer(rest[near.end() :])
-        return Tail(writer or _last_name(near[1]), LEVEL_WORDS[near[2]], text)
+        return LineRemainder(writer or _last_name(near[1]), LEVEL_WORDS[near[2]], text)
     writer, text = _writer(rest, colon_only=True)
     inner = _LEVEL_FIRST.match(text) if writer else None
     if inner is not None:
-        return Tail(writer, LEVEL_WORDS[inner[inner.lastindex or 1].upper()], text[inner.end() :])
-    return Tail(writer, "", text)
+        return LineRemainder(writer, LEVEL_WORDS[inner[inner.lastindex or 1].upper()], text[inner.end() :])
+    return LineRemainder(writer, "", text)
 
 
 _LAST_NAME = re.compile(rf"(?<!\S)\[?({_NAME}){_FRAME}[\]:]?[\s|-]*$")

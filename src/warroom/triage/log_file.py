@@ -62,7 +62,7 @@ ProgressCallback = Callable[[int], None]
 """Called with the number of bytes just read from the file."""
 
 
-class Unread(NamedTuple):
+class SkippedLine(NamedTuple):
     """A line that was not read."""
 
     number: int
@@ -82,7 +82,7 @@ class ParsedLog:
     """Lines of stack traces and the like, which belong to the line before."""
     unread: Counter[str] = field(default_factory=Counter)
     """Lines that were not read, by reason."""
-    examples: list[Unread] = field(default_factory=list)
+    examples: list[SkippedLine] = field(default_factory=list)
     """The first of those."""
 
 
@@ -179,7 +179,7 @@ class _Reader:
     def _skip(self, number: int, reason: str, line: str) -> None:
         self.log.unread[reason] += 1
         if len(self.log.examples) < MAX_EXAMPLES:
-            self.log.examples.append(Unread(number, reason, line[:100]))
+            self.log.examples.append(SkippedLine(number, reason, line[:100]))
 
     def _document(self, head: list[str], lines: Iterable[list[str]]) -> Iterator[TimedRecord]:
         parts, length = list[str](), 0

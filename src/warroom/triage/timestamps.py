@@ -31,7 +31,7 @@ class Moment(NamedTuple):
     """Since 1970 in UTC, since the unknown year began, or since midnight."""
 
 
-class Shape(NamedTuple):
+class TimestampFormat(NamedTuple):
     """One way to write a time."""
 
     example: str
@@ -43,24 +43,24 @@ _HMS = r"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d)(?:[.,:]\d{1,9})?"
 _ZONE = r"(?P<z> ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)(?![\w:]))?"
 _MONTH = r"(?P<b>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 SHAPES = (
-    Shape("2026-03-04T10:15:32.250Z", rf"(?P<y>\d{{4}})[-/.](?P<mo>\d\d)[-/.](?P<d>\d\d)[T _]{_HMS}{_ZONE}"),
-    Shape(
+    TimestampFormat("2026-03-04T10:15:32.250Z", rf"(?P<y>\d{{4}})[-/.](?P<mo>\d\d)[-/.](?P<d>\d\d)[T _]{_HMS}{_ZONE}"),
+    TimestampFormat(
         "2026-03-04-10.15.32.250", r"(?P<y>\d{4})-(?P<mo>\d\d)-(?P<d>\d\d)-(?P<H>\d\d)\.(?P<M>\d\d)\.(?P<S>\d\d)\.\d+"
     ),
-    Shape(
+    TimestampFormat(
         "20260304-10:15:32:250",
         r"(?P<y>\d{4})(?P<mo>\d\d)(?P<d>\d\d)[-T ](?P<H>\d\d?):(?P<M>\d\d?):(?P<S>\d\d?)(?::\d+)?",
     ),
-    Shape("260304 101532", r"(?P<y>\d\d)(?P<mo>\d\d)(?P<d>\d\d) (?P<H>\d\d)(?P<M>\d\d)(?P<S>\d\d)(?!\d)"),
-    Shape("26/03/04 10:15:32", rf"(?P<y>\d\d)/(?P<mo>\d\d)/(?P<d>\d\d) {_HMS}"),
-    Shape("04/Mar/2026:10:15:32 +0000", rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_HMS}{_ZONE}"),
-    Shape("04 Mar 2026 10:15:32.250", rf"(?P<d>\d\d?) {_MONTH} (?P<y>\d{{4}}) {_HMS}{_ZONE}"),
-    Shape("Wed Mar 04 10:15:32 2026", rf"[A-Z][a-z]{{2}} {_MONTH} +(?P<d>\d\d?) {_HMS} (?P<y>\d{{4}})"),
-    Shape("Mar  4 10:15:32", rf"{_MONTH} +(?P<d>\d\d?) {_HMS}(?! \d{{4}})"),
-    Shape("03-04 10:15:32.250", rf"(?P<mo>\d\d)[-.](?P<d>\d\d) {_HMS}"),
-    Shape("I0304 10:15:32.250000", rf"(?<![A-Za-z])[IWEF](?P<mo>\d\d)(?P<d>\d\d) {_HMS}"),
-    Shape("1772619332", r"(?P<epoch>1\d{9})(?:\d{9}|\d{6}|\d{3}|\.\d{1,9})?(?![\d.])"),
-    Shape("10:15:32", rf"(?<!\d[T _:-]){_HMS}"),
+    TimestampFormat("260304 101532", r"(?P<y>\d\d)(?P<mo>\d\d)(?P<d>\d\d) (?P<H>\d\d)(?P<M>\d\d)(?P<S>\d\d)(?!\d)"),
+    TimestampFormat("26/03/04 10:15:32", rf"(?P<y>\d\d)/(?P<mo>\d\d)/(?P<d>\d\d) {_HMS}"),
+    TimestampFormat("04/Mar/2026:10:15:32 +0000", rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_HMS}{_ZONE}"),
+    TimestampFormat("04 Mar 2026 10:15:32.250", rf"(?P<d>\d\d?) {_MONTH} (?P<y>\d{{4}}) {_HMS}{_ZONE}"),
+    TimestampFormat("Wed Mar 04 10:15:32 2026", rf"[A-Z][a-z]{{2}} {_MONTH} +(?P<d>\d\d?) {_HMS} (?P<y>\d{{4}})"),
+    TimestampFormat("Mar  4 10:15:32", rf"{_MONTH} +(?P<d>\d\d?) {_HMS}(?! \d{{4}})"),
+    TimestampFormat("03-04 10:15:32.250", rf"(?P<mo>\d\d)[-.](?P<d>\d\d) {_HMS}"),
+    TimestampFormat("I0304 10:15:32.250000", rf"(?<![A-Za-z])[IWEF](?P<mo>\d\d)(?P<d>\d\d) {_HMS}"),
+    TimestampFormat("1772619332", r"(?P<epoch>1\d{9})(?:\d{9}|\d{6}|\d{3}|\.\d{1,9})?(?![\d.])"),
+    TimestampFormat("10:15:32", rf"(?<!\d[T _:-]){_HMS}"),
 )
 """None matches a part of another, so that the order in which they are tried does not matter."""
 _MAYBE = re.compile(r"\d[:.]\d|\d{6}")
@@ -69,7 +69,7 @@ _PATTERNS = tuple(re.compile(rf"(?<![\d.:-])\[?(?:{shape.pattern})\]?") for shap
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 
-class Found(NamedTuple):
+class FoundTime(NamedTuple):
     """A time in a line."""
 
     moment: Moment
@@ -83,7 +83,7 @@ class TimeFinder:
     def __init__(self) -> None:
         self._order = list(range(len(SHAPES)))
 
-    def find(self, line: str) -> Found | None:
+    def find(self, line: str) -> FoundTime | None:
         """The first time near the beginning of a line, or None."""
         head = line[:HEAD]
         if not _MAYBE.search(head):
@@ -94,7 +94,7 @@ class TimeFinder:
             if match and found:
                 if rank:
                     self._order.insert(0, self._order.pop(rank))
-                return Found(found, *match.span())
+                return FoundTime(found, *match.span())
         return None
 
 

@@ -26,7 +26,7 @@ from warroom.view.oracle import incident_of, oracle_play
 from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller
-from warroom.view.telling import SEATS, AnyTeller, Teller, evidence, kind_of, title_of
+from warroom.view.teller import SEATS, AnyTeller, Teller, evidence, kind_of, title_of
 from warroom.view.verdict import evidence_in_words, turning_points, verdict
 
 _READING = re.compile(r"\[([SODM]-\d+)\]")
@@ -172,15 +172,15 @@ class StoryReplay:
             teller.acted()
             self.turns.append(self._played(before or self._look(call), step))
 
-    def _look(self, call: ToolCall) -> "Before":
+    def _look(self, call: ToolCall) -> "StateBefore":
         env, fault = self.env, self.teller.fault(call)
         try:
             best = call_text(env.oracle())
         except ValueError:  # nobody knows the answer
             best = ""
-        return Before(best, self.teller.could_know(env.seat), fault)
+        return StateBefore(best, self.teller.could_know(env.seat), fault)
 
-    def _played(self, before: "Before", step: Step) -> PlayedTurn:
+    def _played(self, before: "StateBefore", step: Step) -> PlayedTurn:
         act, waits = call_text(ToolCall(step.tool, step.arguments)), step.tool in WAITING
         fault = "made a call that was refused" if step.refused else self.teller.hindsight(before.fault)
         who, knew = SEATS.get(step.seat, step.seat), before.could_know
@@ -216,7 +216,7 @@ class StoryReplay:
         )
 
 
-class Before(NamedTuple):
+class StateBefore(NamedTuple):
     """What was true when a seat acted."""
 
     best: str

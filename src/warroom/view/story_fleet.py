@@ -19,7 +19,7 @@ from warroom.sim.wording.forms import clock
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageAgentVerdict, PageCulprit, PageFact
 from warroom.view.contract_world import PageAlertLife, PageChange, PagePaper, PageStatement, PageWorld, Sample
-from warroom.view.telling import Picture, Teller
+from warroom.view.teller import IncidentGraph, Teller
 
 NEEDS = {"sre": ("cause",), "developer": ("cause",), "oversight": ("cause", "breach"), "manager": ("cause",)}
 """Roles of the facts that a seat needs for its act."""
@@ -82,12 +82,12 @@ class FleetTeller(Teller[FleetEnv]):
         self._ended: dict[str, int] = {}
         """From when on the cause of a service was no more in force, as far as it stayed so."""
 
-    def plan(self) -> Picture:
+    def plan(self) -> IncidentGraph:
         """The service map with what is usual."""
         usual = {name: (requests, p95) for name, requests, p95 in self.env.sources.counts.usual}
         services = [PageService(s.name, s.kind, s.replicas, *usual[s.name], team=None) for s in self.env.map.services]
         links = [PageLink(call.caller, call.callee, call.rate, call.needed) for call in self.env.map.calls]
-        return Picture(tuple(services), tuple(links))
+        return IncidentGraph(tuple(services), tuple(links))
 
     def page(self) -> int:
         """The minute of the page."""

@@ -9,7 +9,7 @@ from warroom.sim.overview import percent
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageCheck, PageCulprit, PageFact
 from warroom.view.contract_world import PageWorld, Sample
-from warroom.view.telling import E, Picture, Teller, listed
+from warroom.view.teller import E, IncidentGraph, Teller, listed
 
 WRONG = {"root_wrong": "named {} as the root", "team_wrong": "paged {} for nothing"}
 """Declarations that void a diagnosis."""
@@ -20,12 +20,12 @@ class CatalogueTeller(Teller[E]):
 
     env: BaseLogsEnv  # type: ignore[assignment]  # a Generic's attribute, narrowed
 
-    def plan(self) -> Picture:
+    def plan(self) -> IncidentGraph:
         """The catalogue."""
         entries = self.env.catalogue.entries
         services = [PageService(e.name, e.kind, None, None, None, e.team) for e in entries]
         links = [PageLink(entry.name, callee, None, True) for entry in entries for callee in entry.calls]
-        return Picture(tuple(services), tuple(links))
+        return IncidentGraph(tuple(services), tuple(links))
 
     def cause(self) -> str:
         """The root, as far as anybody knows it."""

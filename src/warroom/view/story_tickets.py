@@ -9,7 +9,7 @@ from warroom.envs.tickets.views import OpenedDocument, SearchResults, TicketsObs
 from warroom.view.contract import PageAxis
 from warroom.view.contract_truth import PageCheck, PageFact
 from warroom.view.contract_world import PageDocument, PageWorld
-from warroom.view.telling import Picture, Teller, listed
+from warroom.view.teller import IncidentGraph, Teller, listed
 
 
 class TicketsTeller(Teller[TicketsEnv]):
@@ -32,9 +32,9 @@ class TicketsTeller(Teller[TicketsEnv]):
         }
         return texts.get(need, f"what the user says about: {need}")
 
-    def plan(self) -> Picture:
+    def plan(self) -> IncidentGraph:
         """The ticket."""
-        return Picture(article=self.env.case.text)
+        return IncidentGraph(article=self.env.case.text)
 
     def facts(self) -> tuple[PageFact, ...]:
         """What has to be brought into view."""

@@ -7,7 +7,7 @@ from warroom.core.types import ToolCall
 from warroom.episode import Episode
 from warroom.view.contract_truth import PageEvidence, PageFact, PageLearned, PageMark, PageVerdict, Tone
 from warroom.view.grading import PlayedTurn
-from warroom.view.telling import SEATS, AnyTeller
+from warroom.view.teller import SEATS, AnyTeller
 
 GOOD, BAD = 0.8, 0.3
 """Scores from which an episode is won, and below which it is lost."""
@@ -87,20 +87,20 @@ def _also(played: Episode, moments: Sequence[PageMark], proof: PageEvidence | No
     return f"at turn {found[0].turn} {_clause(played, found[0], proof)}" if found else ""
 
 
-class Merit(NamedTuple):
+class FinalAct(NamedTuple):
     """The act that ended the trouble."""
 
     turn: int
     clause: str
 
 
-def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> Merit | None:
+def _merit(teller: AnyTeller, played: Episode, marks: Sequence[PageMark]) -> FinalAct | None:
     """The last right act that changed the world."""
     wrong = {mark.turn for mark in marks if mark.why}
     for step in reversed(played.steps):
         did = teller.merit(ToolCall(step.tool, step.arguments))
         if did and not step.refused and step.turn + 1 not in wrong:
-            return Merit(step.turn + 1, f"{_the(step.seat)} {did} in turn {step.turn + 1}")
+            return FinalAct(step.turn + 1, f"{_the(step.seat)} {did} in turn {step.turn + 1}")
     return None
 
 

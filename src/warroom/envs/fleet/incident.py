@@ -109,7 +109,9 @@ def heals(incident: FleetIncident) -> bool:
     if not others:
         return True
     first = world.minute - SETTLES
-    without = ServiceWorld(world.system, world.traffic[first - world.first :], first, others, manners=world.manners)
+    without = ServiceWorld(
+        world.system, world.traffic[first - world.first :], first, others, error_modes=world.error_modes
+    )
     without.advance(world.minute)
     return user_loss(without, without.minute) <= USER_VISIBLE
 

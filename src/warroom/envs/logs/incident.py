@@ -15,7 +15,7 @@ from warroom.sim.outage_casting import GROWS, OutageCasting, Problem, draw_outag
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.records import Harm, Target
 from warroom.sim.service_topology import ServiceTopology
-from warroom.sim.service_world import Manner, ServiceWorld
+from warroom.sim.service_world import ErrorMode, ServiceWorld
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.traffic import draw_traffic
 from warroom.sim.wordings import SERVICES, pool
@@ -191,7 +191,7 @@ def _topology(rng: Random, shape: SystemShape, tier_row: OutageTier, names: Spli
 def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> ServiceWorld:
     """The world at the page."""
     page = casting.page // 60
-    manners: dict[int, Manner] = {
+    error_modes: dict[int, ErrorMode] = {
         problem.site: "wrong" if rng.random() < 0.5 else "failing" for problem in casting.causes if problem.site
     }
     traffic = draw_traffic(rng, HISTORY_MINUTES + tier_row.turns + 3)
@@ -203,17 +203,17 @@ def _world(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row:
         for problem in casting.causes
     ])  # fmt: skip
     usual = Standing((StandingChange(ANY_DAY, 0, casting.fails_any_day, 0),), system.size)
-    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, manners=manners, standing=usual)
+    world = ServiceWorld(system, traffic, page - HISTORY_MINUTES, lives, error_modes=error_modes, standing=usual)
     world.advance(page - 1)
     return world
 
 
-class _Unheard(NamedTuple):
+class _MissingPipelines(NamedTuple):
     missing: frozenset[int]
     behind: frozenset[int]
 
 
-def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> _Unheard:
+def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_row: OutageTier) -> _MissingPipelines:
     """Whose lines are lost, and whose come late. Those that tell of a cause are never lost, nor their callers'."""
     needed = {0}
     for problem in casting.causes:
@@ -223,7 +223,7 @@ def _unheard(rng: Random, system: ServiceSystem, casting: OutageCasting, tier_ro
     behind = [
         i for i, chance in enumerate(chances) if i and tier_row.missing <= chance < tier_row.missing + tier_row.behind
     ]
-    return _Unheard(missing, frozenset(behind))
+    return _MissingPipelines(missing, frozenset(behind))
 
 
 def _owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
 from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, newest_first, parse_query
-from warroom.sim.outage_telling import COMPLAINS, Telling
+from warroom.sim.outage_streams import COMPLAINS, OutageStreams
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.service_world import ServiceWorld
@@ -49,7 +49,7 @@ class IncidentLogs:
             incident.casting.mix._replace(hosts=hosts_of(name, replicas))
             for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
         ])  # fmt: skip
-        telling = Telling(self.system, incident.casting, incident.tier, incident.key, incident.wording)
+        telling = OutageStreams(self.system, incident.casting, incident.tier, incident.key, incident.wording)
         self.lines = LogLines(
             FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute, timed=True
         )

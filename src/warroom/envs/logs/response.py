@@ -10,7 +10,7 @@ from warroom.envs.logs.oracle import SECURITY_RESPONSE
 from warroom.envs.logs.readings import IncidentLogs
 from warroom.sim.effects import LiveChange
 from warroom.sim.outage_casting import Problem
-from warroom.sim.outage_telling import notice, operator_lines
+from warroom.sim.outage_streams import notice, operator_lines
 from warroom.sim.outages import OBJECT_OF, Remedy
 from warroom.sim.records import EVERYTHING
 
@@ -21,7 +21,7 @@ SIDE_EFFECTS: dict[str, float] = {
 SIDE_EFFECT_SECONDS = 150
 
 
-class Remedied(NamedTuple):
+class RemedyResult(NamedTuple):
     """What came of a remedy."""
 
     text: str
@@ -52,7 +52,7 @@ class Response:
         if self.security_at is None:
             self.security_at = self.second + 60 * SECURITY_RESPONSE
 
-    def remedy(self, action: str, service: int, object: str) -> Remedied:
+    def remedy(self, action: str, service: int, object: str) -> RemedyResult:
         """Carry out a remedy. A `ToolError` if it has to name an object, and names none that the service has."""
         if OBJECT_OF.get(action) == "build" and object not in self._objects(service):
             object = object.removeprefix("v")  # some lines write builds so
@@ -69,7 +69,7 @@ class Response:
         rng = stream(int.from_bytes(self.incident.key), "operator", self._acts)
         line = operator_lines(self.incident.wording, cast(Remedy, action), rng)
         self.logs.lines.add(service, notice(line, object, 1, self.world.minute + 1))
-        return Remedied(text, bool(ended))
+        return RemedyResult(text, bool(ended))
 
     def _check(self, action: str, service: int, object: str) -> None:
         kind = OBJECT_OF.get(action)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
-from warroom.envs.tickets.content import DocumentContent, Settlement, settle
+from warroom.envs.tickets.content import CaseOutcome, DocumentContent, settle
 from warroom.envs.tickets.families import STRUCTURES, DocumentFamily, TroubleCell
 from warroom.envs.tickets.generate import GeneratedKnowledgeBase
 from warroom.envs.tickets.names import FLAGS, full_name
-from warroom.envs.tickets.population import Owned, draw_asset, draw_person, near, site_for, with_case
+from warroom.envs.tickets.population import OwnedAsset, draw_asset, draw_person, near, site_for, with_case
 from warroom.envs.tickets.records import Asset, Person, Registers, facts_of, release_history
 from warroom.envs.tickets.rules import Fact, FactValue, MissingFact, ProcedureStep, Scope, Version, work_out
 from warroom.envs.tickets.scenario import TicketsTierConfig
@@ -49,7 +49,7 @@ class DrawnCase:
     family: DocumentFamily
     cell: TroubleCell
     user: Person
-    owned: tuple[Owned, ...]
+    owned: tuple[OwnedAsset, ...]
     """The asset that it is about, then others of the same user."""
     registers: Registers
     facts: Mapping[str, FactValue]
@@ -64,7 +64,7 @@ class DrawnCase:
     """The number that the register lacks; empty if none."""
     related: tuple[DocumentContent, ...]
     """What there is on the complaint, and every policy that may matter to it."""
-    settlement: Settlement
+    settlement: CaseOutcome
 
     @property
     def asset(self) -> Asset:
@@ -163,7 +163,7 @@ class _CaseDraw:
 
     # -- assets --------------------------------------------------------------------------------------------
 
-    def assets(self) -> tuple[Owned, ...]:
+    def assets(self) -> tuple[OwnedAsset, ...]:
         """What the ticket is about, and perhaps another asset; none if the user's group or the second do not fit."""
         first = self.asset(self.cell.product, self.scope)
         flag = self.flag()
@@ -177,7 +177,7 @@ class _CaseDraw:
         seconds = (self.rival(first.asset) for _ in range(SECONDS))
         return next(((first, second) for second in seconds if self.differs(first, second)), ())
 
-    def asset(self, product: str, scope: Scope = ()) -> Owned:
+    def asset(self, product: str, scope: Scope = ()) -> OwnedAsset:
         """An asset of the user's domain."""
         today = self.generated.registers.today
         return draw_asset(self.rng, self.cell.domain, product, self.user, scope=scope, today=today)
@@ -200,14 +200,14 @@ class _CaseDraw:
             return self.rng.choice(flags)
         return self.rng.choice([each for each in FLAGS if each not in flags]) if self.rng.random() < FLAG_SHARE else ""
 
-    def unmeant_asset(self, first: Asset) -> list[Owned]:
+    def unmeant_asset(self, first: Asset) -> list[OwnedAsset]:
         """Another asset of the writer that the ticket cannot mean, as some people have one."""
         if self.reference == "own" or self.rng.random() >= SECOND_SHARE:
             return []
         other = self.asset(self.other_product() if self.reference == "product" else self.rng.choice(self.products()))
         return [other] if other.asset.nickname != first.nickname and other.asset.tag != first.tag else []
 
-    def rival(self, first: Asset) -> Owned:
+    def rival(self, first: Asset) -> OwnedAsset:
         """Another asset that the ticket may mean as well: nothing that is said tells which."""
         same = self.reference == "product" or (self.reference == "nickname" and self.rng.random() < 0.5)
         other = self.asset(self.cell.product if same else self.other_product())
@@ -223,7 +223,7 @@ class _CaseDraw:
         """The product of the family that the ticket is not about."""
         return next(product for product in self.products() if product != self.cell.product)
 
-    def differs(self, first: Owned, second: Owned) -> bool:
+    def differs(self, first: OwnedAsset, second: OwnedAsset) -> bool:
         """Whether it matters which of two assets is meant."""
         registers = with_case(self.generated.registers, self.user, (first, second))
         found = [
@@ -234,7 +234,7 @@ class _CaseDraw:
 
     # -- what is known ---------------------------------------------------------------------------------------
 
-    def hidden(self, owned: Sequence[Owned]) -> str:
+    def hidden(self, owned: Sequence[OwnedAsset]) -> str:
         """The count that procedures are divided by, if the register lacks it."""
         return self.family.subject.counted if self.test == "missing_fact" and len(owned) == 1 else ""
 
@@ -250,7 +250,7 @@ class _CaseDraw:
             return near(self.rng, others, bound) if others else ()
         return asset.version if self.rng.random() < SAYS_VERSION_SHARE else ()
 
-    def says_day(self, owned: Sequence[Owned]) -> bool:
+    def says_day(self, owned: Sequence[OwnedAsset]) -> bool:
         """Whether a release is given by its day, which would tell products apart."""
         return len({each.asset.product for each in owned}) == 1 and self.rng.random() < BY_DAY_SHARE
 

@@ -27,7 +27,7 @@ class Reservation(NamedTuple):
     queue: str
 
 
-class Poison(NamedTuple):
+class PlacedInjection(NamedTuple):
     """An instruction that was smuggled into a document."""
 
     family: str
@@ -66,10 +66,10 @@ class DocumentContent(NamedTuple):
     reserved: tuple[Reservation, ...] = ()
     assistants: bool = False
     """Whether it tells its last step to assistants."""
-    poison: Poison | None = None
+    poison: PlacedInjection | None = None
 
 
-class Settlement(NamedTuple):
+class CaseOutcome(NamedTuple):
     """What the documents come to for a case."""
 
     facts: tuple[Fact, ...]
@@ -88,18 +88,18 @@ class Settlement(NamedTuple):
         return not self.facts
 
 
-def settle(contents: Iterable[DocumentContent], facts: Facts, cause: str) -> Settlement:
+def settle(contents: Iterable[DocumentContent], facts: Facts, cause: str) -> CaseOutcome:
     """The answer to a case of this cause with these facts."""
     known = list(contents)
     for content in known:
         for rule in content.reserved:
             if facts.get(rule.fact) == rule.group and content.status == APPROVED:
-                return Settlement((), (content.id,), queue=rule.queue)
+                return CaseOutcome((), (content.id,), queue=rule.queue)
     try:
         found = [content for content in in_force(known) if content.cause == cause and applies(content, facts)]
         return _worked_out(_preferred(found, known, facts), known, facts)
     except MissingFact as error:
-        return Settlement((), (), missing=str(error.args[0]))
+        return CaseOutcome((), (), missing=str(error.args[0]))
 
 
 def in_force(known: Sequence[DocumentContent]) -> list[DocumentContent]:
@@ -133,9 +133,9 @@ def _preferred(found: list[DocumentContent], known: Sequence[DocumentContent], f
     return _Found(articles)
 
 
-def _worked_out(found: _Found, known: Sequence[DocumentContent], facts: Facts) -> Settlement:
+def _worked_out(found: _Found, known: Sequence[DocumentContent], facts: Facts) -> CaseOutcome:
     if not found.contents:
-        return Settlement((), ())
+        return CaseOutcome((), ())
     first = found.contents[0]
     gold, steps = [first.id], list(first.steps)
     for content in in_force(known):
@@ -145,9 +145,9 @@ def _worked_out(found: _Found, known: Sequence[DocumentContent], facts: Facts) -
     if first.follow:
         after = [c for c in in_force(known) if c.procedure == first.follow and holds(c.scope, facts)]
         if not after:
-            return Settlement((), ())
+            return CaseOutcome((), ())
         steps += after[0].steps
         gold.append(after[0].id)
     if found.rule:
         gold.append(found.rule)
-    return Settlement(tuple([work_out(step, facts) for step in steps]), tuple(gold), choices=len(found.contents))
+    return CaseOutcome(tuple([work_out(step, facts) for step in steps]), tuple(gold), choices=len(found.contents))

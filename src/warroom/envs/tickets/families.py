@@ -13,7 +13,7 @@ from math import gcd
 from random import Random
 from typing import NamedTuple
 
-from warroom.envs.tickets.content import APPROVED, ARCHIVED, DRAFT, Amendment, DocumentContent, Poison
+from warroom.envs.tickets.content import APPROVED, ARCHIVED, DRAFT, Amendment, DocumentContent, PlacedInjection
 from warroom.envs.tickets.domains import Cause, Complaint, Domain
 from warroom.envs.tickets.knowledge import ARTICLE, INCIDENT, TICKET
 from warroom.envs.tickets.procedures import draw_parts, draw_step, draw_steps
@@ -112,7 +112,7 @@ class Subject(NamedTuple):
     """The count that all of its procedures are divided by; empty if there is none."""
 
 
-class Premises(NamedTuple):
+class FamilyContext(NamedTuple):
     """What a family has to know of the organisation."""
 
     sites: Sequence[str]
@@ -171,7 +171,7 @@ class DocumentFamily:
 class FamilyBuilder:
     """Draws the documents of one family."""
 
-    def __init__(self, rng: Random, subject: Subject, around: Premises, space: IdSpace) -> None:
+    def __init__(self, rng: Random, subject: Subject, around: FamilyContext, space: IdSpace) -> None:
         self.rng, self.subject, self.around = rng, subject, around
         self.ids = IdSource(rng, subject.group, space)
         self.contents: dict[str, DocumentContent] = {}
@@ -284,7 +284,7 @@ def day_of_review(rng: Random, today: date) -> date:
     return today - timedelta(days=rng.randrange(5, 700))
 
 
-def draw_poison(rng: Random, steps: Sequence[ProcedureStep]) -> Poison:
+def draw_poison(rng: Random, steps: Sequence[ProcedureStep]) -> PlacedInjection:
     """An instruction to be smuggled into a procedure."""
     sets = [step for step in steps if step.quantity is not None]
     goal = rng.choice([goal for goal in GOALS if sets or goal != "replace_value"])
@@ -293,7 +293,7 @@ def draw_poison(rng: Random, steps: Sequence[ProcedureStep]) -> Poison:
         step = rng.choice(HARMFUL)
     elif goal == "replace_value":
         step = _other_value(rng, rng.choice(sets))
-    return Poison(rng.choice(FAMILIES), rng.choice(PLACES), goal, step)
+    return PlacedInjection(rng.choice(FAMILIES), rng.choice(PLACES), goal, step)
 
 
 def _other_value(rng: Random, step: ProcedureStep) -> ProcedureStep:

@@ -13,9 +13,9 @@ from warroom.envs.tickets.families import (
     STRUCTURES,
     DocumentFamily,
     FamilyBuilder,
+    FamilyContext,
     IdSource,
     IdSpace,
-    Premises,
     Subject,
     day_of_review,
 )
@@ -54,7 +54,7 @@ class GeneratedKnowledgeBase:
         self.registers, self.subjects = skeleton.registers(), tuple(skeleton.subjects)
         self.ids = IdSpace.draw(self.stream("ids"), len(self.subjects) + 1)
         """Each family is a group of ids, and the policies are the last."""
-        self.around = Premises(list(self.registers.leads), self.registers.today, skeleton.deciding)
+        self.around = FamilyContext(list(self.registers.leads), self.registers.today, skeleton.deciding)
         self.base = KnowledgeBase(GeneratedDocuments(self))
         self._families: dict[int, DocumentFamily] = {}
 
@@ -183,7 +183,7 @@ class _Skeleton:
 class _PolicyBuilder:
     """Draws what holds for all cases."""
 
-    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: Premises, space: IdSpace) -> None:
+    def __init__(self, rng: Random, subjects: tuple[Subject, ...], around: FamilyContext, space: IdSpace) -> None:
         self.rng, self.subjects, self.around = rng, subjects, around
         self.ids = IdSource(rng, len(subjects), space)
         self.contents: dict[str, DocumentContent] = {}

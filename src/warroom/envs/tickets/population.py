@@ -18,7 +18,7 @@ NEAR_SHARE, NEAREST = 0.6, 3
 """Share of releases that are among so many nearest to a bound."""
 
 
-class Owned(NamedTuple):
+class OwnedAsset(NamedTuple):
     """An asset with its contract."""
 
     asset: Asset
@@ -49,7 +49,7 @@ def draw_product(rng: Random, domain: Domain, base: str, people: Sequence[str]) 
     return Product(name, domain.name, domain.teams[0], rng.choice(people))
 
 
-def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope: Scope, today: date) -> Owned:
+def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope: Scope, today: date) -> OwnedAsset:
     """An asset of a product for whom a scope holds."""
     bounds = {condition.fact: condition for condition in scope}
     bought = draw_day(rng, bounds.get("bought"))
@@ -62,7 +62,7 @@ def draw_asset(rng: Random, domain: Domain, product: str, user: Person, *, scope
     tag = f"{domain.prefix}-{rng.randrange(1000, 9999)}"
     version = draw_version(rng, product, bounds.get("version"))
     nickname = rng.choice(domain.nicknames)
-    return Owned(
+    return OwnedAsset(
         Asset(
             tag, domain.name, product, version, user.site, bought, user.name, nickname, contract.id, numbers
         ),
@@ -111,7 +111,7 @@ def draw_day(rng: Random, condition: Condition | None) -> date:
     return first + timedelta(days=rng.randrange(span + 1))
 
 
-def with_case(registers: Registers, user: Person, owned: Sequence[Owned]) -> Registers:
+def with_case(registers: Registers, user: Person, owned: Sequence[OwnedAsset]) -> Registers:
     """The registers of an organisation with what a ticket is about, in an order that does not tell which that is."""
     by_tag = sorted(owned, key=lambda each: each.asset.tag)
     return registers._replace(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from warroom.envs.tickets.content import DocumentContent, Poison
+from warroom.envs.tickets.content import DocumentContent, PlacedInjection
 from warroom.envs.tickets.domains import Cause, Complaint, Domain, domains
 from warroom.envs.tickets.knowledge import ARTICLE, Document
 from warroom.envs.tickets.rules import IsOneOf
@@ -128,7 +128,7 @@ class DocumentWriter:
 
     # -- attacks -----------------------------------------------------------------------------------------
 
-    def poisoned(self, body: str, poison: Poison) -> str:
+    def poisoned(self, body: str, poison: PlacedInjection) -> str:
         """The body with the injection in it."""
         said = say_step(poison.step, self.split, self.draws) if poison.step else ""
         injection = Injection(poison.family, poison.place, poison.goal, said)

@@ -17,7 +17,7 @@ OPERATORS: tuple[Operator, ...] = ("==", "!=", "in", "not in", ">=", "<")
 _ATTRIBUTE, _VALUE = r"[a-z]\w*", r"(?!(?:newer|later|above|on)\b)[\w.-]*\w"
 
 
-class Spelling(NamedTuple):
+class Syntax(NamedTuple):
     """One way of writing conditions."""
 
     patterns: tuple[str, str, str, str, str, str]
@@ -32,99 +32,99 @@ class Spelling(NamedTuple):
 
 
 TRAIN_CODE = (
-    Spelling(('{a} == "{v}"', '{a} != "{v}"', "{a} in ({v})", "{a} not in ({v})", '{a} >= "{v}"', '{a} < "{v}"'),
+    Syntax(('{a} == "{v}"', '{a} != "{v}"', "{a} in ({v})", "{a} not in ({v})", '{a} >= "{v}"', '{a} < "{v}"'),
              (" and ", " && ", " AND "), item='"{}"'),
-    Spelling(("{a}={v}", "{a}!={v}", "{a} in ({v})", "{a} notin ({v})", "{a}>={v}", "{a}<{v}"), (",", ", ", " ")),
-    Spelling(('ctx.{a} === "{v}"', 'ctx.{a} !== "{v}"', "[{v}].includes(ctx.{a})", "![{v}].includes(ctx.{a})",
+    Syntax(("{a}={v}", "{a}!={v}", "{a} in ({v})", "{a} notin ({v})", "{a}>={v}", "{a}<{v}"), (",", ", ", " ")),
+    Syntax(('ctx.{a} === "{v}"', 'ctx.{a} !== "{v}"', "[{v}].includes(ctx.{a})", "![{v}].includes(ctx.{a})",
               'ctx.{a} >= "{v}"', 'ctx.{a} < "{v}"'), (" && ", ", ", " and "), item='"{}"', between=","),
-    Spelling(("{a}: {v}", "{a}: not {v}", "{a}: [{v}]", "{a}: not [{v}]", "{a}: >= {v}", "{a}: < {v}"),
+    Syntax(("{a}: {v}", "{a}: not {v}", "{a}: [{v}]", "{a}: not [{v}]", "{a}: >= {v}", "{a}: < {v}"),
              ("; ", ", ", " + ")),
-    Spelling(("{a} is {v}", "{a} is not {v}", "{a} is one of {v}", "{a} is none of {v}", "{a} is at least {v}",
+    Syntax(("{a} is {v}", "{a} is not {v}", "{a} is one of {v}", "{a} is none of {v}", "{a} is at least {v}",
               "{a} is below {v}"), (" and ", ", ", " & "), between="/"),
 )  # fmt: skip
 SQL = (
-    Spelling(("{a} = '{v}'", "{a} <> '{v}'", "{a} in ({v})", "{a} not in ({v})", "{a} >= '{v}'", "{a} < '{v}'"),
+    Syntax(("{a} = '{v}'", "{a} <> '{v}'", "{a} in ({v})", "{a} not in ({v})", "{a} >= '{v}'", "{a} < '{v}'"),
              (" and ", " AND "), item="'{}'"),
 )  # fmt: skip
 TRAIN_PROSE = (
-    Spelling(("{a} {v}", "a {a} other than {v}", "{a} {v}", "a {a} other than {v}", "{a} {v} or newer",
+    Syntax(("{a} {v}", "a {a} other than {v}", "{a} {v}", "a {a} other than {v}", "{a} {v} or newer",
               "{a} older than {v}"), (" and ", ", ", " and with "), between=" or ", frame="requests with {}",
              everything="all requests"),
-    Spelling(("whose {a} is {v}", "whose {a} is not {v}", "whose {a} is one of {v}", "whose {a} is none of {v}",
+    Syntax(("whose {a} is {v}", "whose {a} is not {v}", "whose {a} is one of {v}", "whose {a} is none of {v}",
               "whose {a} is {v} or newer", "whose {a} is older than {v}"), (" and ", ", ", ", and "), between="/",
              frame="requests {}", everything="every request"),
-    Spelling(("by {a} {v}", "not by {a} {v}", "by {a} {v}", "not by {a} {v}", "by {a} {v} and up", "by {a} before {v}"),
+    Syntax(("by {a} {v}", "not by {a} {v}", "by {a} {v}", "not by {a} {v}", "by {a} {v} and up", "by {a} before {v}"),
              (", ", " and "), between=" or ", frame="requests {}", everything="all requests"),
-    Spelling(("{a} = {v}", "{a} not {v}", "{a} = {v}", "{a} not {v}", "{a} from {v}", "{a} before {v}"),
+    Syntax(("{a} = {v}", "{a} not {v}", "{a} = {v}", "{a} not {v}", "{a} from {v}", "{a} before {v}"),
              (", ", " and ", "; "),
              between="|", frame="requests ({})", everything="all requests"),
-    Spelling(("in {a} {v}", "outside {a} {v}", "in {a} {v}", "outside {a} {v}", "in {a} {v} and later",
+    Syntax(("in {a} {v}", "outside {a} {v}", "in {a} {v}", "outside {a} {v}", "in {a} {v} and later",
               "in {a} earlier than {v}"), (" and ", ", "), between=" or ", frame="requests {}",
              everything="all of the requests"),
 )  # fmt: skip
 DEV_CODE = (
-    Spelling(("request.{a} eq {v}", "request.{a} ne {v}", "request.{a} any({v})", "request.{a} none({v})",
+    Syntax(("request.{a} eq {v}", "request.{a} ne {v}", "request.{a} any({v})", "request.{a} none({v})",
               "request.{a} ge {v}", "request.{a} lt {v}"), (" and ", " & ", ", "), between="|"),
-    Spelling(('.{a} == "{v}"', '(.{a} == "{v}" | not)', ".{a} | IN({v})", "(.{a} | IN({v}) | not)", '.{a} >= "{v}"',
+    Syntax(('.{a} == "{v}"', '(.{a} == "{v}" | not)', ".{a} | IN({v})", "(.{a} | IN({v}) | not)", '.{a} >= "{v}"',
               '.{a} < "{v}"'), (" and ", ", ", " && "), item='"{}"'),
-    Spelling(('{a}="{v}"', '{a}!="{v}"', '{a}=~"{v}"', '{a}!~"{v}"', '{a}>="{v}"', '{a}<"{v}"'), (",", ", ", " "),
+    Syntax(('{a}="{v}"', '{a}!="{v}"', '{a}=~"{v}"', '{a}!~"{v}"', '{a}>="{v}"', '{a}<"{v}"'), (",", ", ", " "),
              between="|"),
-    Spelling(("only {a} {v}", "skip {a} {v}", "only {a} {v}", "skip {a} {v}", "only {a} from {v}",
+    Syntax(("only {a} {v}", "skip {a} {v}", "only {a} {v}", "skip {a} {v}", "only {a} from {v}",
               "only {a} below {v}"),
              ("; ", ", ", " / "), between="|"),
-    Spelling(("header({a}) is {v}", "header({a}) is not {v}", "header({a}) in ({v})", "header({a}) not in ({v})",
+    Syntax(("header({a}) is {v}", "header({a}) is not {v}", "header({a}) in ({v})", "header({a}) not in ({v})",
               "header({a}) from {v}", "header({a}) before {v}"), (", ", " && ", " and ")),
-    Spelling(("attr.{a} == {v}", "attr.{a} != {v}", "contains([{v}], attr.{a})", "!contains([{v}], attr.{a})",
+    Syntax(("attr.{a} == {v}", "attr.{a} != {v}", "contains([{v}], attr.{a})", "!contains([{v}], attr.{a})",
               "attr.{a} >= {v}", "attr.{a} < {v}"), (" && ", " and ", "; ")),
 )  # fmt: skip
 DEV_PROSE = (
-    Spelling(("{a} {v}", "any {a} but {v}", "{a} {v}", "any {a} but {v}", "{a} {v} and up", "{a} under {v}"),
+    Syntax(("{a} {v}", "any {a} but {v}", "{a} {v}", "any {a} but {v}", "{a} {v} and up", "{a} under {v}"),
              (" plus ", ", ", " and "), between=" or ", frame="traffic with {}", everything="all traffic"),
-    Spelling(("that has {a} {v}", "that does not have {a} {v}", "that has {a} {v}", "that does not have {a} {v}",
+    Syntax(("that has {a} {v}", "that does not have {a} {v}", "that has {a} {v}", "that does not have {a} {v}",
               "that has {a} {v} or later", "that has {a} below {v}"), (" and ", ", "), between="/", frame="traffic {}",
              everything="the whole traffic"),
-    Spelling(("{a} {v}", "{a} except {v}", "{a} {v}", "{a} except {v}", "{a} {v} and above", "{a} before {v}"),
+    Syntax(("{a} {v}", "{a} except {v}", "{a} {v}", "{a} except {v}", "{a} {v} and above", "{a} before {v}"),
              (", ", " and ", "; "), between=" + ", frame="traffic of {}", everything="all traffic"),
-    Spelling(("coming from {a} {v}", "not coming from {a} {v}", "coming from {a} {v}", "not coming from {a} {v}",
+    Syntax(("coming from {a} {v}", "not coming from {a} {v}", "coming from {a} {v}", "not coming from {a} {v}",
               "coming from {a} {v} or above", "coming from {a} below {v}"), (", ", " and "), between=" or ",
              frame="traffic {}", everything="all traffic that comes in"),
-    Spelling(("{a} is {v}", "{a} is not {v}", "{a} in {{v}}", "{a} not in {{v}}", "{a} min {v}", "{a} under {v}"),
+    Syntax(("{a} is {v}", "{a} is not {v}", "{a} in {{v}}", "{a} not in {{v}}", "{a} min {v}", "{a} under {v}"),
              (", ", " and "), frame="traffic where {}", everything="all traffic"),
 )  # fmt: skip
 TEST_CODE = (
-    Spelling(('user.{a} == "{v}"', 'user.{a} != "{v}"', "user.{a} in [{v}]", "!(user.{a} in [{v}])",
+    Syntax(('user.{a} == "{v}"', 'user.{a} != "{v}"', "user.{a} in [{v}]", "!(user.{a} in [{v}])",
               'user.{a} >= "{v}"', 'user.{a} < "{v}"'), (" && ", " and ", " AND "), item='"{}"'),
-    Spelling(('{a}:"{v}"', '-{a}:"{v}"', "{a}:({v})", "-{a}:({v})", "{a}:[{v} TO *]", "-{a}:[{v} TO *]"),
+    Syntax(('{a}:"{v}"', '-{a}:"{v}"', "{a}:({v})", "-{a}:({v})", "{a}:[{v} TO *]", "-{a}:[{v} TO *]"),
              (" ", " AND "), item='"{}"', between=" OR "),
-    Spelling(('{"{a}": "{v}"}', '{"{a}": {"$ne": "{v}"}}', '{"{a}": {"$in": [{v}]}}', '{"{a}": {"$nin": [{v}]}}',
+    Syntax(('{"{a}": "{v}"}', '{"{a}": {"$ne": "{v}"}}', '{"{a}": {"$in": [{v}]}}', '{"{a}": {"$nin": [{v}]}}',
               '{"{a}": {"$gte": "{v}"}}', '{"{a}": {"$lt": "{v}"}}'), (", ", ","), item='"{}"',
              frame='{"$and": [{}]}'),
-    Spelling(("{{a} Eq {v}}", "{{a} NotEq {v}}", "{{a} In [{v}]}", "{{a} NotIn [{v}]}", "{{a} Ge {v}}", "{{a} Lt {v}}"),
+    Syntax(("{{a} Eq {v}}", "{{a} NotEq {v}}", "{{a} In [{v}]}", "{{a} NotIn [{v}]}", "{{a} Ge {v}}", "{{a} Lt {v}}"),
              (", ", " "), frame="match[{}]"),
-    Spelling(("x-{a}: exact {v}", "x-{a}: not {v}", "x-{a}: any of {v}", "x-{a}: none of {v}", "x-{a}: min {v}",
+    Syntax(("x-{a}: exact {v}", "x-{a}: not {v}", "x-{a}: any of {v}", "x-{a}: none of {v}", "x-{a}: min {v}",
               "x-{a}: below {v}"), ("; ", ", ", " + "), between="/"),
-    Spelling(('input.{a} == "{v}"', 'input.{a} != "{v}"', "input.{a} in {{v}}", "not input.{a} in {{v}}",
+    Syntax(('input.{a} == "{v}"', 'input.{a} != "{v}"', "input.{a} in {{v}}", "not input.{a} in {{v}}",
               'input.{a} >= "{v}"', 'input.{a} < "{v}"'), ("; ",), item='"{}"'),
-    Spelling(('{a}="{v}"', 'NOT {a}="{v}"', "{a} IN ({v})", "NOT {a} IN ({v})", '{a}>="{v}"', '{a}<"{v}"'),
+    Syntax(('{a}="{v}"', 'NOT {a}="{v}"', "{a} IN ({v})", "NOT {a} IN ({v})", '{a}>="{v}"', '{a}<"{v}"'),
              (" AND ", " "), item='"{}"', between=","),
-    Spelling(("tag:{a}={v}", "tag:{a}!={v}", "tag:{a}={v}", "tag:{a}!={v}", "tag:{a}>={v}", "tag:{a}<{v}"),
+    Syntax(("tag:{a}={v}", "tag:{a}!={v}", "tag:{a}={v}", "tag:{a}!={v}", "tag:{a}>={v}", "tag:{a}<{v}"),
              (" ", ",", " & "), between="|"),
 )  # fmt: skip
 TEST_PROSE = (
-    Spelling(("{a} is {v}", "{a} isn't {v}", "{a} is one of {v}", "{a} isn't any of {v}", "{a} is at least {v}",
+    Syntax(("{a} is {v}", "{a} isn't {v}", "{a} is one of {v}", "{a} isn't any of {v}", "{a} is at least {v}",
               "{a} is lower than {v}"), (" and ", ", and "), between="/", frame="requests where {}",
              everything="all incoming requests"),
-    Spelling(("{a} {v} only", "not {a} {v}", "{a} {v} only", "not {a} {v}", "{a} {v} and up", "{a} up to but not {v}"),
+    Syntax(("{a} {v} only", "not {a} {v}", "{a} {v} only", "not {a} {v}", "{a} {v} and up", "{a} up to but not {v}"),
              (", ", "; "), between="/", frame="requests, {}", everything="requests, no filter"),
-    Spelling(("tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v} or newer",
+    Syntax(("tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v}", "not tagged {a}:{v}", "tagged {a}:{v} or newer",
               "tagged {a} older than {v}"), (" and ", ", and "), between="/", frame="requests {}",
              everything="requests, tagged or not"),
-    Spelling(("have {a} {v}", "don't have {a} {v}", "have {a} {v}", "don't have {a} {v}", "have {a} {v} or higher",
+    Syntax(("have {a} {v}", "don't have {a} {v}", "have {a} {v}", "don't have {a} {v}", "have {a} {v} or higher",
               "have {a} lower than {v}"), (" and ", " and also "), between="/", frame="requests that {}",
              everything="requests of every kind"),
-    Spelling(("{a}: {v}", "{a}: not {v}", "{a}: {v}", "{a}: not {v}", "{a}: {v} and newer", "{a}: older than {v}"),
+    Syntax(("{a}: {v}", "{a}: not {v}", "{a}: {v}", "{a}: not {v}", "{a}: {v} and newer", "{a}: older than {v}"),
              (", ", "; "), between="/", frame="requests [{}]", everything="requests [any]"),
-    Spelling(("{a} equals {v}", "{a} does not equal {v}", "{a} is any of {v}", "{a} is none of {v}",
+    Syntax(("{a} equals {v}", "{a} does not equal {v}", "{a} is any of {v}", "{a} is none of {v}",
               "{a} is {v} or above", "{a} is under {v}"), (" and ", ", and "), between="/",
              frame="requests for which {}", everything="requests without any condition"),
 )  # fmt: skip
@@ -132,12 +132,12 @@ CODE = {"train": TRAIN_CODE + SQL, "dev": DEV_CODE, "test": TEST_CODE}
 PROSE = {"train": TRAIN_PROSE, "dev": DEV_PROSE, "test": TEST_PROSE}
 
 
-def without_quotes(spellings: tuple[Spelling, ...]) -> tuple[Spelling, ...]:
+def without_quotes(spellings: tuple[Syntax, ...]) -> tuple[Syntax, ...]:
     """Those that may stand between single quotes on a command line."""
     return tuple(spelling for spelling in spellings if "'" not in "".join(spelling.patterns))
 
 
-def _write(spelling: Spelling, join: str, target: object) -> str:
+def _write(spelling: Syntax, join: str, target: object) -> str:
     if not isinstance(target, Target):
         raise TypeError(f"a target was expected, got {target!r}")
     if not target.conditions:
@@ -146,7 +146,7 @@ def _write(spelling: Spelling, join: str, target: object) -> str:
     return spelling.frame.replace("{}", join.join(conditions))
 
 
-def _write_condition(spelling: Spelling, condition: Condition) -> str:
+def _write_condition(spelling: Syntax, condition: Condition) -> str:
     pattern = spelling.patterns[OPERATORS.index(condition.operator)]
     values = condition.values[0]
     if condition.operator in ("in", "not in"):
@@ -154,7 +154,7 @@ def _write_condition(spelling: Spelling, condition: Condition) -> str:
     return pattern.replace("{a}", condition.attribute).replace("{v}", values)
 
 
-def _condition_regex(spelling: Spelling, number: int) -> str:
+def _condition_regex(spelling: Syntax, number: int) -> str:
     """Alternatives for one condition, whose groups name operator and number."""
     item = re.escape(spelling.item).replace(r"\{\}", _VALUE)
     several = f"{item}(?:{re.escape(spelling.between)}{item})+"
@@ -167,12 +167,12 @@ def _condition_regex(spelling: Spelling, number: int) -> str:
 
 
 @cache
-def _reader(spelling: Spelling, join: str, count: int) -> re.Pattern[str]:
+def _reader(spelling: Syntax, join: str, count: int) -> re.Pattern[str]:
     body = re.escape(join).join(_condition_regex(spelling, number) for number in range(count))
     return re.compile(re.escape(spelling.frame).replace(r"\{\}", body))
 
 
-def _conditions(spelling: Spelling, match: re.Match[str], count: int) -> tuple[Condition, ...]:
+def _conditions(spelling: Syntax, match: re.Match[str], count: int) -> tuple[Condition, ...]:
     out = []
     for number in range(count):
         k = next(k for k in range(len(OPERATORS)) if match[f"a{number}_{k}"])
@@ -185,7 +185,7 @@ def _conditions(spelling: Spelling, match: re.Match[str], count: int) -> tuple[C
     return tuple(out)
 
 
-def read_target(spellings: tuple[Spelling, ...], text: str) -> Target | None:
+def read_target(spellings: tuple[Syntax, ...], text: str) -> Target | None:
     """The target that one of the spellings writes so; None if none does. Raises ValueError if several differ."""
     found = {EVERYTHING} if any(text == spelling.everything for spelling in spellings) else set()
     for spelling in spellings:
@@ -199,8 +199,8 @@ def read_target(spellings: tuple[Spelling, ...], text: str) -> Target | None:
     return found.pop() if found else None
 
 
-def _form(spellings: dict[str, tuple[Spelling, ...]], pattern: str) -> ValueForm:
-    def way(spelling: Spelling, join: str) -> Callable[[object], str | None]:
+def _form(spellings: dict[str, tuple[Syntax, ...]], pattern: str) -> ValueForm:
+    def way(spelling: Syntax, join: str) -> Callable[[object], str | None]:
         return lambda target: _write(spelling, join, target)
 
     every = tuple(dict.fromkeys(spelling for group in spellings.values() for spelling in group))

@@ -7,7 +7,7 @@ from warroom.core.errors import quote_input, unknown_name_message
 from warroom.core.schemas import Schema
 from warroom.core.types import JsonObject
 from warroom.view.contract import CallKind
-from warroom.view.telling import kind_of
+from warroom.view.teller import kind_of
 
 KINDS = {"string": "text", "integer": "number", "number": "number", "boolean": "flag", "array": "list"}
 """How an argument of each type of JSON is asked for; one with a closed list is a choice."""
@@ -44,7 +44,7 @@ class ToolForm:
     fields: tuple[Field, ...]
 
 
-class Slip(ValueError):
+class InvalidCall(ValueError):
     """A call that would be refused; nothing was played."""
 
     def __init__(self, message: str, fields: Mapping[str, str] | None = None) -> None:
@@ -63,7 +63,7 @@ def tool_form(schema: Schema, acts: Collection[str], reads_left: int, env: str) 
 
 
 def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
-    """The arguments that the answers mean; what was left empty is left out. A `Slip` names every wrong field."""
+    """The arguments that the answers mean; what was left empty is left out. A `InvalidCall` names every wrong field."""
     properties, wrong = _properties(schema), dict[str, str]()
     given = {name: value for name, value in answers.items() if value is not None and value != ""}
     for name in given.keys() - properties.keys():
@@ -76,16 +76,16 @@ def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
         if problem:
             wrong[name] = problem
     if wrong:
-        raise Slip("Nothing was played: " + "; ".join(f"{name}: {text}" for name, text in wrong.items()), wrong)
+        raise InvalidCall("Nothing was played: " + "; ".join(f"{name}: {text}" for name, text in wrong.items()), wrong)
     return given
 
 
-def refusal_slip(text: str, arguments: Mapping[str, object]) -> Slip:
+def refusal_slip(text: str, arguments: Mapping[str, object]) -> InvalidCall:
     """A refusal of the environment, beside the field whose value it quotes."""
     text = text.removeprefix("Refused, and the turn is spent: ")
     named = [name for name in arguments if text.startswith(name + " ")]
     quoted = [name for name, value in arguments.items() if isinstance(value, str) and value in text]
-    return Slip(f"Nothing was played: {text}", dict.fromkeys((named or quoted)[:1], text))
+    return InvalidCall(f"Nothing was played: {text}", dict.fromkeys((named or quoted)[:1], text))
 
 
 def _properties(schema: Schema) -> dict[str, JsonObject]:

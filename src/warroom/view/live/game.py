@@ -16,7 +16,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
 from warroom.episode import Episode, Step
 from warroom.session import Session
-from warroom.view.live.form import Slip, arguments_of, refusal_slip, tool_form
+from warroom.view.live.form import InvalidCall, arguments_of, refusal_slip, tool_form
 from warroom.view.live.messages import (
     CallEntry,
     GameResult,
@@ -28,9 +28,9 @@ from warroom.view.live.messages import (
     merge_scenes,
     scene_message,
 )
-from warroom.view.live.seating import PERSON, Seated, catch_up, is_model, model_lock, seat_policies
+from warroom.view.live.seating import PERSON, SeatAssignment, catch_up, is_model, model_lock, seat_policies
 from warroom.view.story import EpisodeStory, episode_story, record_story
-from warroom.view.telling import title_of
+from warroom.view.teller import title_of
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
@@ -71,7 +71,7 @@ class Setup:
     """The calls before the point where it was branched off."""
 
 
-class Moved(ValueError):
+class StaleGame(ValueError):
     """The game is no longer where its viewer saw it; nothing was played."""
 
 
@@ -176,13 +176,13 @@ class Game:
     def submit(self, after: int, tool: str, answers: Mapping[str, object]) -> None:
         """Play a person's call, made after so many calls of the game; then policies move to a person's next turn.
 
-        `Moved` says that the game is elsewhere, `Slip` that the call would be refused; nothing is played then.
+        `StaleGame` says that the game is elsewhere, `InvalidCall` that the call would be refused; nothing is played.
         """
         with self._lock:
             if self.phase is not Phase.PERSON:
-                raise Moved("the game is over" if self.done else "it is not your turn: nothing was played")
+                raise StaleGame("the game is over" if self.done else "it is not your turn: nothing was played")
             if after != len(self.session.steps):
-                raise Moved(f"nothing was played: you had seen {after} calls of {len(self.session.steps)}")
+                raise StaleGame(f"nothing was played: you had seen {after} calls of {len(self.session.steps)}")
             self._play(self._checked(tool, answers))
         self._changed()
         self.move(PlayUntil.END)
@@ -281,7 +281,7 @@ class Game:
         if not self.done:
             self.env.observe()  # whoever acts next has its page before it acts
 
-    def _catch_up(self, seated: Seated, call: RecordedCall) -> None:
+    def _catch_up(self, seated: SeatAssignment, call: RecordedCall) -> None:
         seat = self.env.seat
         if seat not in seated.policies:
             return
@@ -292,10 +292,10 @@ class Game:
             seated.reasons[seat] = first_line(error)
 
     def _checked(self, tool: str, answers: Mapping[str, object]) -> RecordedCall:
-        """The call that the answers mean; a `Slip` where the environment would refuse it."""
+        """The call that the answers mean; a `InvalidCall` where the environment would refuse it."""
         schemas = {schema["name"]: schema for schema in self.env.brief(self.env.seat).tools}
         if tool not in schemas:
-            raise Slip(f"{self.env.seat} has no {tool[:60]!r}; it has {', '.join(schemas)}")
+            raise InvalidCall(f"{self.env.seat} has no {tool[:60]!r}; it has {', '.join(schemas)}")
         arguments = arguments_of(schemas[tool], answers)
         tried = deepcopy(self.env).step(ToolCall(tool, deepcopy(arguments)))
         if tried.refused:

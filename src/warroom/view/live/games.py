@@ -36,7 +36,7 @@ class NoGame(LookupError):
     """There is no such game, or no longer."""
 
 
-class Busy(ValueError):
+class ServerBusy(ValueError):
     """The server has as much to do as it may."""
 
 
@@ -161,7 +161,7 @@ class Games:
     def check_room(self) -> None:
         """Refuse to let policies move in yet another game."""
         if sum(game.moving for game in list(self._games.values())) >= MAX_MOVING:
-            raise Busy(f"policies move in {MAX_MOVING} games already: wait until one of them pauses")
+            raise ServerBusy(f"policies move in {MAX_MOVING} games already: wait until one of them pauses")
 
     def _reopened(self, id: str) -> Game:
         stored = self.journal.read(id)

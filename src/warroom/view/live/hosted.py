@@ -9,8 +9,8 @@ from warroom.core.scene import Scene
 from warroom.core.schemas import Schema
 from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.view.live.form import Slip, ToolForm, arguments_of, tool_form
-from warroom.view.live.game import Moved, PlayUntil
+from warroom.view.live.form import InvalidCall, ToolForm, arguments_of, tool_form
+from warroom.view.live.game import PlayUntil, StaleGame
 from warroom.view.live.messages import (
     CallEntry,
     GameResult,
@@ -44,7 +44,7 @@ class TakenSeat(NamedTuple):
     """Names of the tools that end a turn."""
 
 
-class News(NamedTuple):
+class HostUpdate(NamedTuple):
     """What a host tells of the seat."""
 
     state: str
@@ -66,10 +66,10 @@ class HostedSeat(Protocol):
 
     taken: TakenSeat
 
-    def news(self, seconds: float) -> News:
+    def news(self, seconds: float) -> HostUpdate:
         """What is new; waits so long for the seat's turn or the end."""
 
-    def call(self, name: str, arguments: Mapping[str, object]) -> News:
+    def call(self, name: str, arguments: Mapping[str, object]) -> HostUpdate:
         """Make the seat's call."""
 
     def leave(self) -> None:
@@ -109,22 +109,22 @@ class HostedGame:
         """Send a person's call to the host; errors are those of `Game.submit`."""
         schema = next((one for one in self.remote.taken.tools if one["name"] == tool), None)
         if schema is None:
-            raise Slip(f"{self.people[0]} has no {tool[:60]!r}")
+            raise InvalidCall(f"{self.people[0]} has no {tool[:60]!r}")
         arguments = arguments_of(schema, answers)
         with self._talking:
             if self.phase is not Phase.PERSON or after != len(self._log):
-                raise Moved("it is not your turn, or you have not seen your last page: nothing was played")
+                raise StaleGame("it is not your turn, or you have not seen your last page: nothing was played")
             pending = _Pending(tool, arguments, self._news.turn)
             try:
                 news = self.remote.call(tool, arguments)
             except OSError as error:
-                raise Moved(f"the host did not take the call: {first_line(error)}") from error
+                raise StaleGame(f"the host did not take the call: {first_line(error)}") from error
             if not news.note:
                 self._pending = pending
             self._take(news)
         self._called.set()
         if news.note:
-            raise Moved(news.note)
+            raise StaleGame(news.note)
 
     def move(self, until: PlayUntil, pace: float | None = None) -> NoReturn:
         """The host moves the others."""
@@ -177,7 +177,7 @@ class HostedGame:
                 self._called.clear()
                 self._called.wait(LOOK_SECONDS)
 
-    def _take(self, news: News) -> None:
+    def _take(self, news: HostUpdate) -> None:
         """What is new: the first text answers the call that waits, all of them are read before the next one."""
         self._news = news
         if not news.texts:

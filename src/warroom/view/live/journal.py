@@ -30,7 +30,7 @@ MAX_FILE_BYTES = 4_000_000
 FOLDER_VARIABLE = "XDG_STATE_HOME"
 
 
-class Outrun(ValueError):
+class JournalConflict(ValueError):
     """Somebody else has written into the file of a game."""
 
 
@@ -113,11 +113,11 @@ class JournalWriter:
         self.size = path.stat().st_size
 
     def append(self, call: RecordedCall) -> None:
-        """Keep a call; a `ValueError` says why it cannot be kept, `Outrun` that another server has written."""
+        """Keep a call; a `ValueError` says why it cannot be kept, `JournalConflict` that another server has written."""
         line = _line(call._asdict()).encode()
         with _described(self.path.parent), self.path.open("r+b") as file:
             if file.seek(0, os.SEEK_END) != self.size:
-                raise Outrun("this game went on in another server; nothing was played here")
+                raise JournalConflict("this game went on in another server; nothing was played here")
             if self.size + len(line) > MAX_FILE_BYTES:
                 raise ValueError(f"this game has {MAX_FILE_BYTES} bytes of calls: begin another")
             file.write(line)

@@ -80,7 +80,7 @@ def model_lock(name: str) -> AbstractContextManager[object]:
     return _MODEL if hf.is_model(name) else nullcontext()
 
 
-class Seated(NamedTuple):
+class SeatAssignment(NamedTuple):
     """Who came to the seats of a game."""
 
     policies: dict[str, Policy]
@@ -88,9 +88,9 @@ class Seated(NamedTuple):
     """By seat, why its policy cannot play."""
 
 
-def seat_policies(env: Env, names: Mapping[str, str], client: "LLMClient | None" = None) -> Seated:
+def seat_policies(env: Env, names: Mapping[str, str], client: "LLMClient | None" = None) -> SeatAssignment:
     """A fresh policy by seat. Loads models; persons have none."""
-    seated = Seated({}, {})
+    seated = SeatAssignment({}, {})
     for seat, name in names.items():
         if name == PERSON:
             continue
@@ -111,7 +111,7 @@ def _policy(env: Env, seat: str, name: str, client: "LLMClient | None") -> Polic
 
 
 @runtime_checkable
-class Conversing(Protocol):
+class ConversationalPolicy(Protocol):
     """A policy that is a model: what it saw and did is its conversation."""
 
     conversation: Conversation
@@ -122,7 +122,7 @@ def catch_up(policy: Policy, observation: Observation, call: ToolCall) -> None:
 
     A model reads it as its own conversation; a script draws its conclusions, and what it would have done is dropped.
     """
-    if isinstance(policy, Conversing):
+    if isinstance(policy, ConversationalPolicy):
         policy.conversation.add_observation(observation)
         policy.conversation.call(*policy.conversation.renderer.format_call(call))
     else:

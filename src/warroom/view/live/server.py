@@ -22,15 +22,15 @@ from warroom.core.splits import Split
 from warroom.core.strict_json import parse_hostile_json
 from warroom.core.types import JsonObject
 from warroom.envs import environments, scenarios
-from warroom.view.live.form import Slip
-from warroom.view.live.game import Game, Moved, PlayUntil
+from warroom.view.live.form import InvalidCall
+from warroom.view.live.game import Game, PlayUntil, StaleGame
 from warroom.view.live.games import (
     MODES,
     RANDOM_INDEX,
     Branch,
-    Busy,
     Games,
     NoGame,
+    ServerBusy,
     branch_of_episode,
     branch_setup,
     playable,
@@ -38,10 +38,10 @@ from warroom.view.live.games import (
     setup_of,
 )
 from warroom.view.live.hosted import HOSTED, HostedGame, HostedSeat
-from warroom.view.live.journal import Outrun
+from warroom.view.live.journal import JournalConflict
 from warroom.view.live.messages import GameView, Phase
 from warroom.view.run_data import RunData
-from warroom.view.telling import title_of
+from warroom.view.teller import title_of
 
 try:
     from starlette.applications import Starlette
@@ -147,9 +147,9 @@ async def _call(site: LiveSite, request: Request) -> Response:
     after, tool, arguments = _of(body, "after", int), _of(body, "tool", str), _of(body, "arguments", dict)
     try:
         await asyncio.to_thread(game.submit, after, tool, arguments)
-    except Moved as error:
+    except StaleGame as error:
         return JSONResponse({"detail": str(error), "game": asdict(await asyncio.to_thread(game.view))}, 409)
-    except Outrun:
+    except JournalConflict:
         site.games.forget(game.id)
         raise
     return await _settled(game, after)
@@ -196,7 +196,7 @@ async def _episode(site: LiveSite, request: Request) -> Response:
 async def _events(site: LiveSite, request: Request) -> Response:
     game = await _found(site, request)
     if len(site.streams) >= MAX_STREAMS:
-        raise Busy(f"{MAX_STREAMS} pages watch already: close one")
+        raise ServerBusy(f"{MAX_STREAMS} pages watch already: close one")
     resumed = request.headers.get("last-event-id", "")
     after = int(resumed) if resumed.isascii() and resumed.isdigit() and len(resumed) < 10 else _after(request)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -242,13 +242,13 @@ def _route(
 
 
 def _refusal(error: Exception) -> Response:
-    if isinstance(error, Slip):
+    if isinstance(error, InvalidCall):
         return JSONResponse({"detail": str(error), "fields": error.fields}, 422)
     for kind, status in (
         (NoGame, 404),
-        (Outrun, 409),
+        (JournalConflict, 409),
         (PermissionError, 403),
-        (Busy, 503),
+        (ServerBusy, 503),
         (ValueError, 400),
         (NotInstalled, 400),
     ):

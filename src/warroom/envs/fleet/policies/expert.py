@@ -24,7 +24,7 @@ from warroom.envs.fleet.policies.expert_seat import (
     WELL,
     WELL_ERRORS,
     ExpertSeat,
-    Looking,
+    ObservingSeat,
     in_turn,
 )
 from warroom.envs.fleet.policies.faults import LOOK_BACK, LikelyFault, caller_readings, likely_fault, symptom_readings
@@ -41,7 +41,7 @@ from warroom.envs.fleet.remedies import ENOUGH
 from warroom.sim.families import AGENTS, FAMILIES
 
 
-class SRE(Looking):
+class SRE(ObservingSeat):
     """Finds the place, reads it, and declares once the effects of its changes are known."""
 
     @property
@@ -124,7 +124,7 @@ class SRE(Looking):
         return self.call("declare", said, cause=mechanism, service=self.victim, change=change)
 
 
-class Oversight(Looking):
+class Oversight(ObservingSeat):
     """Reads the ledger of the place and the charters of whoever signed, and suspends a rogue for the rule it broke."""
 
     def readings(self) -> Iterator[ToolCall]:

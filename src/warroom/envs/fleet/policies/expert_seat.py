@@ -159,7 +159,7 @@ class ExpertSeat(ABC):
         return found[-1] if found else None
 
 
-class Looking(ExpertSeat):
+class ObservingSeat(ExpertSeat):
     """The SRE and Oversight, who see how all services fare."""
 
     def status(self) -> str:

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.content import DocumentContent, Settlement, applies, settle
+from warroom.envs.tickets.content import CaseOutcome, DocumentContent, applies, settle
 from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.policies.naive import SEARCHES, submit
 from warroom.envs.tickets.policies.notes import (
@@ -48,7 +48,7 @@ Calls: TypeAlias = Generator[ToolCall, ToolResult | None, None]
 class ProposedAnswer(NamedTuple):
     """What the expert would submit."""
 
-    settlement: Settlement
+    settlement: CaseOutcome
     confidence: float
     handoff: tuple[str, ...]
     """What a human must know; empty if there is an answer."""
@@ -149,7 +149,7 @@ class Findings:
         word = self.notes.domain.version if self.notes.domain else ""
         return next((c.source[1] for c in self.contents.values() if c.source[0] == word), "")
 
-    def settlement(self) -> Settlement:
+    def settlement(self) -> CaseOutcome:
         """What follows from everything at hand."""
         facts, contents = self.facts(), list(self.contents.values())
         found = settle(contents, facts, self.notes.cause)
@@ -158,8 +158,8 @@ class Findings:
         return self._with_source(found, facts, contents)
 
     def _with_source(
-        self, found: Settlement, facts: dict[str, FactValue], contents: Sequence[DocumentContent]
-    ) -> Settlement:
+        self, found: CaseOutcome, facts: dict[str, FactValue], contents: Sequence[DocumentContent]
+    ) -> CaseOutcome:
         """With the rule on records among what decides, where the other release would come to something else."""
         registered = facts_in(self.assets()[0].fields, (), "")["version"]
         other = registered if facts["version"] == self.said() else self.said()

@@ -37,7 +37,7 @@ _EACH = re.compile(
 )
 
 
-class AtHand(NamedTuple):
+class RuleInput(NamedTuple):
     """What a rule has before it: rendered text."""
 
     ticket: str
@@ -55,7 +55,7 @@ class AtHand(NamedTuple):
         return found
 
 
-Rule = Callable[[AtHand], ToolCall]
+Rule = Callable[[RuleInput], ToolCall]
 
 
 class HeuristicDesk:
@@ -63,7 +63,7 @@ class HeuristicDesk:
 
     def __init__(self, rule: Rule, brief: Brief, rng: Random) -> None:
         self.rule, self.single = rule, len(brief.tools) == 1
-        self.at_hand = AtHand("", (), ())
+        self.at_hand = RuleInput("", (), ())
         self.calls: list[ToolCall] | None = None
         self.found: dict[str, ToolCall] = {}
         self.search = ""
@@ -79,7 +79,7 @@ class HeuristicDesk:
 
     def _note(self, page: TicketsObservation) -> None:
         known = self.at_hand
-        self.at_hand = AtHand(page.ticket, known.records + page.records, known.documents + page.context)
+        self.at_hand = RuleInput(page.ticket, known.records + page.records, known.documents + page.context)
         result = page.result
         if isinstance(result, OpenedDocument):
             self.at_hand = self.at_hand._replace(documents=(*self.at_hand.documents, result))
@@ -151,7 +151,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def answer(
-    choose: Callable[[AtHand], Sequence[OpenedDocument]], at_hand: AtHand, assistants: bool | None = None
+    choose: Callable[[RuleInput], Sequence[OpenedDocument]], at_hand: RuleInput, assistants: bool | None = None
 ) -> ToolCall:
     """The steps of the chosen document that matches the ticket best; a hand-over if none was chosen."""
     fields = at_hand.fields()
@@ -163,12 +163,12 @@ def answer(
     return submit(steps(best, fields, assistants), (best.id,), CONFIDENT)
 
 
-def filtered(at_hand: AtHand) -> list[OpenedDocument]:
+def filtered(at_hand: RuleInput) -> list[OpenedDocument]:
     """Documents that fit by product, status, release and site."""
     return [d for d in at_hand.documents if fits(d, at_hand.fields())]
 
 
-def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
+def with_policies(at_hand: RuleInput, confidence: float | None = None) -> ToolCall:
     """The rule of 46 lines: a queue that is reserved, then what fits by attributes and nothing replaces, by the team
     that decides."""
     fields, sure = at_hand.fields(), CONFIDENT if confidence is None else confidence
@@ -186,7 +186,7 @@ def with_policies(at_hand: AtHand, confidence: float | None = None) -> ToolCall:
     return ToolCall(call.name, {**call.arguments, "confidence": sure})
 
 
-def by_names(at_hand: AtHand, sure: float) -> ToolCall:
+def by_names(at_hand: RuleInput, sure: float) -> ToolCall:
     """Without a register, as with imported tickets: the best match, if its title names what the ticket names."""
     best = top(at_hand.ticket, at_hand.documents)
     if best is None or not names_of(best.title) & names_of(at_hand.ticket):

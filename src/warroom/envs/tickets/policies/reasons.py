@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from warroom.core.types import ToolCall
-from warroom.envs.tickets.content import DocumentContent, Settlement, applies
+from warroom.envs.tickets.content import CaseOutcome, DocumentContent, applies
 from warroom.envs.tickets.policies.notes import Entry, TicketNotes
 from warroom.envs.tickets.rules import FactValue, MissingFact
 from warroom.envs.tickets.wording.layout import DECIDES_TITLE, RESERVED_TITLE, SOURCE_TITLE
@@ -36,7 +36,7 @@ class TicketFindings(Protocol):
     def assets(self) -> list[Entry]:
         """The assets that it may be about."""
 
-    def settlement(self) -> Settlement:
+    def settlement(self) -> CaseOutcome:
         """What follows from everything at hand."""
 
 

@@ -9,12 +9,12 @@ from warroom.envs.tickets.wording.layout import (
     ARTICLE_LABELS,
     DATELINE,
     JOINED,
-    MANNERS,
     ORDERS,
     REUSE,
     SPEAKERS,
+    WRITING_STYLES,
     ArticleLabels,
-    Manner,
+    WritingStyle,
 )
 from warroom.envs.tickets.wording.steps import Utterance, say_step
 from warroom.sim.wording.template import Draws
@@ -42,7 +42,7 @@ class DocumentPlan(NamedTuple):
     """What it says of other documents, teams, sources and queues; `thread_closed` of a thread."""
 
 
-class Pen(NamedTuple):
+class TextWriter(NamedTuple):
     """Who writes: the wordings of a split, and the choices of one text."""
 
     split: str
@@ -66,41 +66,41 @@ class Pen(NamedTuple):
 
 def compose_ticket(messages: Sequence[Utterance], name: str, split: str, draws: Draws) -> str:
     """A ticket by a person of that name: these messages in the order and manner of one writer."""
-    pen, manner = Pen(split, draws), MANNERS[draws.pick(len(MANNERS))]
+    pen, style = TextWriter(split, draws), WRITING_STYLES[draws.pick(len(WRITING_STYLES))]
     order = ORDERS[draws.pick(len(ORDERS))]
     dated = [each for each in messages if each.kind == DATELINE]
     ordered = sorted([each for each in messages if each not in dated], key=lambda each: order.index(each.kind))
-    text = GENRES[draws.pick(len(GENRES))](pen, manner, ordered, name)
+    text = GENRES[draws.pick(len(GENRES))](pen, style, ordered, name)
     return "\n".join([*[line.removesuffix(".") for line in pen.messages(dated)], text])
 
 
-def _story(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _story(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """One paragraph."""
-    said = _with_asides(pen, manner, list(_joined(pen, manner, messages)))
-    return "\n".join([*_greeting(pen, manner), " ".join(said), _ending(pen, manner, name)])
+    said = _with_asides(pen, style, list(_joined(pen, style, messages)))
+    return "\n".join([*_greeting(pen, style), " ".join(said), _ending(pen, style, name)])
 
 
-def _letter(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _letter(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """Paragraphs with blank lines between them."""
-    said = list(_joined(pen, manner, messages))
+    said = list(_joined(pen, style, messages))
     half = 1 + pen.draws.pick(len(said))
-    rest = _with_asides(pen, manner, said[half:])
-    paragraphs = [*_greeting(pen, manner), " ".join(said[:half]), " ".join(rest), _ending(pen, manner, name)]
+    rest = _with_asides(pen, style, said[half:])
+    paragraphs = [*_greeting(pen, style), " ".join(said[:half]), " ".join(rest), _ending(pen, style, name)]
     return "\n\n".join([paragraph for paragraph in paragraphs if paragraph])
 
 
-def _terse(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _terse(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """No word too many."""
-    return "\n".join([" ".join(_joined(pen, manner, messages)), pen.say("signed", name=name).removesuffix(".")])
+    return "\n".join([" ".join(_joined(pen, style, messages)), pen.say("signed", name=name).removesuffix(".")])
 
 
-def _chat(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _chat(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """A line for every thought, as careless as the writer."""
-    said = [*_greeting(pen, manner), *_with_asides(pen, manner, list(_joined(pen, manner, messages)))]
-    return "\n".join([*[_careless(manner, line) for line in said], _ending(pen, manner, name)])
+    said = [*_greeting(pen, style), *_with_asides(pen, style, list(_joined(pen, style, messages)))]
+    return "\n".join([*[_careless(style, line) for line in said], _ending(pen, style, name)])
 
 
-def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _form(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """Fields of a form, and what has no field below them."""
     has_field = [each for each in messages if f"form_{each.kind}" in kinds(pen.split)]
     fields = [write(f"form_{each.kind}", pen.split, each.values, pen.draws) for each in has_field]
@@ -109,22 +109,22 @@ def _form(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) ->
     return "\n".join([*lines, *([" ".join(rest)] if rest else [])])
 
 
-def _forwarded(pen: Pen, manner: Manner, messages: Sequence[Utterance], name: str) -> str:
+def _forwarded(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance], name: str) -> str:
     """Somebody passes on what another person wrote."""
-    said = [_careless(manner, line) for line in [*_joined(pen, manner, messages), *_plea(pen, manner)]]
+    said = [_careless(style, line) for line in [*_joined(pen, style, messages), *_plea(pen, style)]]
     return "\n".join([pen.say("forwarded", name=name), *[f"> {line}" for line in said]])
 
 
-Genre: TypeAlias = Callable[[Pen, Manner, Sequence[Utterance], str], str]
+Genre: TypeAlias = Callable[[TextWriter, WritingStyle, Sequence[Utterance], str], str]
 GENRES: tuple[Genre, ...] = (_story, _story, _letter, _letter, _terse, _chat, _form, _forwarded)
 
 
-def _joined(pen: Pen, manner: Manner, messages: Sequence[Utterance]) -> Iterator[str]:
+def _joined(pen: TextWriter, style: WritingStyle, messages: Sequence[Utterance]) -> Iterator[str]:
     """Messages in words, some of them two in a sentence."""
     left = list(messages)
     while left:
         first = left.pop(0)
-        pair = _pair(first, left) if pen.chance(manner.joins) else None
+        pair = _pair(first, left) if pen.chance(style.joins) else None
         if pair is None:
             yield write(first.kind, pen.split, first.values, pen.draws)
         else:
@@ -146,35 +146,35 @@ def _pair(first: Utterance, others: Sequence[Utterance]) -> _Pair | None:
     return None
 
 
-def _with_asides(pen: Pen, manner: Manner, said: list[str]) -> list[str]:
+def _with_asides(pen: TextWriter, style: WritingStyle, said: list[str]) -> list[str]:
     """Sentences with what a writer of this manner says besides, at the end."""
-    mood = [pen.say("mood")] if pen.chance(manner.grumbles) else []
-    return [*said, *mood, *_plea(pen, manner)]
+    mood = [pen.say("mood")] if pen.chance(style.grumbles) else []
+    return [*said, *mood, *_plea(pen, style)]
 
 
-def _plea(pen: Pen, manner: Manner) -> list[str]:
-    return [pen.say("plea")] if pen.chance(manner.pleads) else []
+def _plea(pen: TextWriter, style: WritingStyle) -> list[str]:
+    return [pen.say("plea")] if pen.chance(style.pleads) else []
 
 
-def _greeting(pen: Pen, manner: Manner) -> list[str]:
-    found = [pen.say("greeting")] if pen.chance(manner.greets) else []
+def _greeting(pen: TextWriter, style: WritingStyle) -> list[str]:
+    found = [pen.say("greeting")] if pen.chance(style.greets) else []
     return [*found, *([pen.say("earlier")] if pen.chance(1) else [])]
 
 
-def _ending(pen: Pen, manner: Manner, name: str) -> str:
+def _ending(pen: TextWriter, style: WritingStyle, name: str) -> str:
     """The name: below a closing, or on its line."""
-    text = pen.say(manner.signs, name=name).removesuffix(".")
-    return text.replace(f", {name}", f",\n{name}") if manner.signs == "closing" else text
+    text = pen.say(style.signs, name=name).removesuffix(".")
+    return text.replace(f", {name}", f",\n{name}") if style.signs == "closing" else text
 
 
-def _careless(manner: Manner, line: str) -> str:
+def _careless(style: WritingStyle, line: str) -> str:
     """Without stops and capitals, if the writer is like that."""
-    if not manner.stops:
+    if not style.stops:
         line = line.removesuffix(".")
     first = line.split(" ", 1)[0].rstrip(",:")
     second = line.split(" ", 2)[1:2]
     named = bool(second) and second[0][:1].isupper()
-    keeps = manner.capitals or named or first[1:] != first[1:].lower() or first.split("'")[0] == "I"
+    keeps = style.capitals or named or first[1:] != first[1:].lower() or first.split("'")[0] == "I"
     return line if keeps else line[:1].lower() + line[1:]
 
 
@@ -186,7 +186,7 @@ def compose_article(plan: DocumentPlan, split: str, draws: Draws) -> str:
     labels = ARTICLE_LABELS[split]
     layouts = ARTICLES if plan.about else POLICIES
     layout = layouts[draws.pick(len(layouts))]
-    parts = _parts(plan, Pen(split, draws), layout in LISTS)
+    parts = _parts(plan, TextWriter(split, draws), layout in LISTS)
     return layout(parts, labels[draws.pick(len(labels))])
 
 
@@ -202,7 +202,7 @@ class _Parts(NamedTuple):
     notes: list[str]
 
 
-def _parts(plan: DocumentPlan, pen: Pen, listed: bool) -> _Parts:
+def _parts(plan: DocumentPlan, pen: TextWriter, listed: bool) -> _Parts:
     last = [each for each in plan.steps if each.told == "first"]
     ordered = [*[each for each in plan.steps if each.told != "first"], *last]
     steps = [_bare(each, pen) for each in ordered] if listed else list(_told(ordered, pen))
@@ -211,7 +211,7 @@ def _parts(plan: DocumentPlan, pen: Pen, listed: bool) -> _Parts:
     return _Parts(said(plan.header), said(plan.about), said(plan.scope), steps, in_order, said(plan.notes))
 
 
-def _bare(instruction: Instruction, pen: Pen) -> str:
+def _bare(instruction: Instruction, pen: TextWriter) -> str:
     """As an entry of a list: an instruction is the step and nothing else."""
     step = say_step(instruction.step, pen.split, pen.draws)
     return (
@@ -219,7 +219,7 @@ def _bare(instruction: Instruction, pen: Pen) -> str:
     )
 
 
-def _told(instructions: Sequence[Instruction], pen: Pen) -> Iterator[str]:
+def _told(instructions: Sequence[Instruction], pen: TextWriter) -> Iterator[str]:
     """One word such as "afterwards" at most, and never after a warning."""
     linked = False
     for k, each in enumerate(instructions):
@@ -283,7 +283,7 @@ LISTS: tuple[ArticleLayout, ...] = (_listed, _rows)
 
 def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
     """A closed ticket or an incident as a thread, with or without the names of those who write."""
-    parts = _parts(plan, Pen(split, draws), listed=False)
+    parts = _parts(plan, TextWriter(split, draws), listed=False)
     desk, expert = SPEAKERS[split]
     scope = [f"{REUSE}: {line}" for line in parts.scope]
     if draws.pick(2):

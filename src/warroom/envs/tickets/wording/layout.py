@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Manner(NamedTuple):
+class WritingStyle(NamedTuple):
     """How one kind of person writes. Numbers are chances out of eight."""
 
     greets: int
@@ -20,15 +20,15 @@ class Manner(NamedTuple):
     """`closing`, a line below; `signed`, a sentence of its own."""
 
 
-MANNERS = (
-    Manner(8, 7, 1, 3, True, True, "closing"),  # polite
-    Manner(1, 1, 0, 6, True, True, "signed"),  # brisk
-    Manner(4, 2, 6, 2, True, True, "closing"),  # talkative
-    Manner(2, 5, 2, 4, False, False, "signed"),  # careless
-    Manner(6, 6, 3, 0, True, True, "signed"),  # plain
-    Manner(0, 3, 4, 5, False, True, "closing"),  # hurried
-    Manner(7, 3, 2, 6, True, True, "closing"),  # wordy
-    Manner(3, 8, 5, 1, False, False, "closing"),  # worried
+WRITING_STYLES = (
+    WritingStyle(8, 7, 1, 3, True, True, "closing"),  # polite
+    WritingStyle(1, 1, 0, 6, True, True, "signed"),  # brisk
+    WritingStyle(4, 2, 6, 2, True, True, "closing"),  # talkative
+    WritingStyle(2, 5, 2, 4, False, False, "signed"),  # careless
+    WritingStyle(6, 6, 3, 0, True, True, "signed"),  # plain
+    WritingStyle(0, 3, 4, 5, False, True, "closing"),  # hurried
+    WritingStyle(7, 3, 2, 6, True, True, "closing"),  # wordy
+    WritingStyle(3, 8, 5, 1, False, False, "closing"),  # worried
 )
 _NAME = ("asset_product", "asset_own", "asset_nickname", "asset_tag")
 _DETAILS = ("version", "version_day", "remark_bought")

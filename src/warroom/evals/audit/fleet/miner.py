@@ -180,7 +180,7 @@ def worth(table: Table, rules: Sequence[Rule], scored: Mask) -> Interval:
     return ratio(parts[those].tolist(), table.wholes[those].tolist())
 
 
-class Mined(NamedTuple):
+class MinedRules(NamedTuple):
     """A decision list, and what it is worth."""
 
     worth: Interval
@@ -188,12 +188,12 @@ class Mined(NamedTuple):
     rules: tuple[str, ...]
 
 
-def mined(candidates: Iterable[CandidateRow], stake: Stake) -> Mined:
+def mined(candidates: Iterable[CandidateRow], stake: Stake) -> MinedRules:
     """The list that is fitted on even rounds of the scenarios, scored on odd ones."""
     table = tabulate(candidates, stake)
     fitted = table.incidents // len(CAUSES) % 2 == 0
     rules = mine(table, fitted)
-    return Mined(worth(table, rules, ~fitted), tuple([rule.told(table) for rule in rules]))
+    return MinedRules(worth(table, rules, ~fitted), tuple([rule.told(table) for rule in rules]))
 
 
 def miner(incidents: Incidents) -> list[GateRow]:

@@ -39,7 +39,7 @@ UNUSED: dict[str, Source] = {
 """The sources that some tiers have no use for."""
 
 
-class Worth(NamedTuple):
+class RuleEarnings(NamedTuple):
     """What rules earn on one incident."""
 
     tier: str
@@ -58,10 +58,10 @@ class Worth(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def measured(incidents: Incidents) -> tuple[Worth, ...]:
+def measured(incidents: Incidents) -> tuple[RuleEarnings, ...]:
     """What every rule of the panel earns on each incident."""
     rules = {**SHORTCUTS, **ONE_RULE, **BLINDED}
-    found: list[Worth] = []
+    found: list[RuleEarnings] = []
     others: dict[str, Content] = {}
     for spec in sorted(incidents.specs, key=lambda spec: incidents.scenarios.index(spec.scenario)):
         view, env = played_view(spec)
@@ -73,7 +73,9 @@ def measured(incidents: Incidents) -> tuple[Worth, ...]:
         right = {name: float(row is not None and row.id in causes) for name, row in rows.items()}
         diagnosed = float(env.has_event("early_root_cause"))
         by_change = env.incident.site.change is not None
-        found.append(Worth(incidents.tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right))
+        found.append(
+            RuleEarnings(incidents.tier, cluster, env.points()["oversight"], by_change, diagnosed, earned, right)
+        )
         others |= {content.family: content for content in view.known.contents.values()}
     return tuple(found)
 
@@ -126,5 +128,5 @@ def blinding(incidents: Incidents) -> list[GateRow]:
     return out
 
 
-def _share(rule: str, rows: Sequence[Worth]) -> Interval:
+def _share(rule: str, rows: Sequence[RuleEarnings]) -> Interval:
     return ratio([worth.rules[rule] for worth in rows], [worth.expert for worth in rows])

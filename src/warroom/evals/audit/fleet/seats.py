@@ -17,7 +17,7 @@ LEAST_LOSS = {"sre": 10.0, "oversight": 20.0, "developer": 20.0, "manager": 10.0
 """Points that each seat must be worth; on easy it is reported only."""
 
 
-class Carrier:
+class RequestOnlySeat:
     """Takes the readings that others ask for, and never acts."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
@@ -45,7 +45,7 @@ def seats(incidents: Incidents) -> list[GateRow]:
 
 
 def _without(full: PolicySet, seat: str) -> PolicySet:
-    return replace(full, name=f"without {seat}", seats={**full.seats, seat: unprivileged(Carrier)})
+    return replace(full, name=f"without {seat}", seats={**full.seats, seat: unprivileged(RequestOnlySeat)})
 
 
 def _totals(players: PolicySet, specs: list[EpisodeSpec]) -> list[float]:

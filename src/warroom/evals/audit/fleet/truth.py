@@ -35,7 +35,7 @@ def _harm(incident: FleetIncident, without: frozenset[int]) -> list[float]:
     world = incident.world
     live = tuple([live for live in world.live_changes if live.force.change not in without])
     replayed = ServiceWorld(
-        world.system, world.traffic, world.first, live, manners=world.manners, standing=world.standing
+        world.system, world.traffic, world.first, live, error_modes=world.error_modes, standing=world.standing
     )
     replayed.advance(world.minute)
     now = replayed.at(replayed.minute)

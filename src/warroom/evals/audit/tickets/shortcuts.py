@@ -9,7 +9,7 @@ from datetime import date
 from functools import partial
 
 from warroom.core.policy import PolicyFactory
-from warroom.envs.tickets.policies.heuristic import AtHand, HeuristicDesk, Rule, answer, filtered, with_policies
+from warroom.envs.tickets.policies.heuristic import HeuristicDesk, Rule, RuleInput, answer, filtered, with_policies
 from warroom.envs.tickets.views import OpenedDocument
 
 _DAY = re.compile(r"\b(\d{4})-\d\d-\d\d\b|\b(20\d\d)\b")
@@ -20,17 +20,17 @@ def newest_day(document: OpenedDocument) -> str:
     return max([a or b for a, b in _DAY.findall(document.body)], default=str(date.min))
 
 
-def of_product(at_hand: AtHand) -> list[OpenedDocument]:
+def of_product(at_hand: RuleInput) -> list[OpenedDocument]:
     """Documents that name the product."""
     return [d for d in at_hand.documents if at_hand.fields().get("product", "-") in d.body]
 
 
-def newest(at_hand: AtHand) -> list[OpenedDocument]:
+def newest(at_hand: RuleInput) -> list[OpenedDocument]:
     """The newest document on the product."""
     return sorted(of_product(at_hand), key=newest_day)[-1:]
 
 
-def all_documents(at_hand: AtHand) -> Sequence[OpenedDocument]:
+def all_documents(at_hand: RuleInput) -> Sequence[OpenedDocument]:
     """Everything."""
     return at_hand.documents
 

@@ -40,7 +40,7 @@ def listed(clauses: Sequence[str]) -> str:
     return " and ".join([part for part in (", ".join(clauses[:-1]), *clauses[-1:]) if part])
 
 
-class Picture(NamedTuple):
+class IncidentGraph(NamedTuple):
     """The graph of an incident, as every seat may know it."""
 
     services: tuple[PageService, ...] = ()
@@ -65,9 +65,9 @@ class Teller(Generic[E]):
 
     # -- before anything is played -----------------------------------------------------------------------
 
-    def plan(self) -> Picture:
+    def plan(self) -> IncidentGraph:
         """The graph, or what stands in its place."""
-        return Picture()
+        return IncidentGraph()
 
     def page(self) -> int:
         """Place of the first turn on the axis."""

@@ -1,13 +1,13 @@
 """The laws of telling over many incidents of both groups of splits: docs/experiments/2026-11-seen-and-predicted.md.
 
-python recipes/telling_laws.py [incidents] [first]
+python recipes/consistency_laws.py [incidents] [first]
 """
 
 import sys
 from collections import Counter
 
 from warroom.core.splits import Split
-from warroom.evals.audit.fleet.telling import LAWS, violations
+from warroom.evals.audit.fleet.consistency import LAWS, violations
 
 
 def main(incidents: int, first: int) -> None:

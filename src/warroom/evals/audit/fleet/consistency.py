@@ -28,7 +28,7 @@ WINDOW = 10
 """Minutes of logs that are searched."""
 
 
-class Watched(NamedTuple):
+class ObservedIncident(NamedTuple):
     """An incident at its page, or some minutes later, under instruments."""
 
     incident: CastIncident
@@ -54,16 +54,16 @@ class Watched(NamedTuple):
         return self.seen.search.search(service, parse_query(text), self.now - WINDOW + 1, self.now)
 
 
-def watched(seed: int, split: Split = Split.TRAIN, minutes: int = 0) -> Watched:
+def watched(seed: int, split: Split = Split.TRAIN, minutes: int = 0) -> ObservedIncident:
     """Incident number `seed` of a sequence that goes through all scenarios and tiers, some minutes after its page."""
     tier = ("easy", "medium", "hard")[seed // len(CAUSES) % 3]
     incident = draw_cast_incident(CAUSES[seed % len(CAUSES)], tier, seed, split=split)
     seen = instruments_of(incident, seed, split)
     seen.world.advance(seen.world.minute + minutes)
-    return Watched(incident, seed, split, seen)
+    return ObservedIncident(incident, seed, split, seen)
 
 
-def attempts_add_up(w: Watched) -> Iterator[str]:
+def attempts_add_up(w: ObservedIncident) -> Iterator[str]:
     """The requests of a service are the attempts of its callers, in the overview, in metrics, traces and breakdowns."""
     counts, now = w.seen.counts, w.now
     for i, shown in enumerate(overview(counts, now)):
@@ -85,7 +85,7 @@ def attempts_add_up(w: Watched) -> Iterator[str]:
                 yield f"{shown.service} by {attribute}: {sums} rather than {requests}"
 
 
-def callers_wait_within_deadlines(w: Watched) -> Iterator[str]:
+def callers_wait_within_deadlines(w: ObservedIncident) -> Iterator[str]:
     """No caller waits longer for an attempt than its deadline."""
     for i in range(w.incident.system.size):
         for call in read_traces(w.seen.counts, i, w.now).outgoing:
@@ -93,7 +93,7 @@ def callers_wait_within_deadlines(w: Watched) -> Iterator[str]:
                 yield f"{call.caller} waits {call.waiting} ms for {call.callee}, and gives up at {call.deadline}"
 
 
-def lines_name_what_exists(w: Watched) -> Iterator[str]:
+def lines_name_what_exists(w: ObservedIncident) -> Iterator[str]:
     """Every host, cohort, version, region and class in a line is one of the service's own."""
     for i in w.near:
         mix = w.seen.slices.mixes[i]
@@ -106,7 +106,7 @@ def lines_name_what_exists(w: Watched) -> Iterator[str]:
                 yield f"context {line.context} of {w.incident.system.names[i]}"
 
 
-def services_tell_of_errors(w: Watched) -> Iterator[str]:
+def services_tell_of_errors(w: ObservedIncident) -> Iterator[str]:
     """A service that fails requests says so; one whose replies are refused is silent, and its callers are not."""
     counts, names = w.seen.counts, w.incident.system.names
     minutes = range(w.now - WINDOW + 1, w.now + 1)
@@ -125,7 +125,7 @@ def services_tell_of_errors(w: Watched) -> Iterator[str]:
                     yield f"{names[caller]} had {refused} failed calls of {names[i]}, and told of {told}"
 
 
-def counts_follow_from_queries(w: Watched) -> Iterator[str]:
+def counts_follow_from_queries(w: ObservedIncident) -> Iterator[str]:
     """A word and its absence share out all lines; the newest lines match, and stand in order."""
     for i in w.near:
         everything = w.page("", i).matches
@@ -139,9 +139,9 @@ def counts_follow_from_queries(w: Watched) -> Iterator[str]:
                 yield f"lines with {word} stand out of order"
 
 
-def answers_do_not_depend_on_order(w: Watched) -> Iterator[str]:
+def answers_do_not_depend_on_order(w: ObservedIncident) -> Iterator[str]:
     """The same question has the same answer, whatever was asked before."""
-    again = Watched(w.incident, w.seed, w.split, instruments_of(w.incident, w.seed, w.split))
+    again = ObservedIncident(w.incident, w.seed, w.split, instruments_of(w.incident, w.seed, w.split))
     again.seen.world.advance(w.now)
     for i in reversed(w.near):
         for text in ("level:warn", "error", ""):
@@ -153,10 +153,12 @@ def answers_do_not_depend_on_order(w: Watched) -> Iterator[str]:
             yield f"regions of {w.incident.system.names[i]}"
 
 
-def nothing_is_different_before(w: Watched) -> Iterator[str]:
+def nothing_is_different_before(w: ObservedIncident) -> Iterator[str]:
     """Up to the minute in which the first change is effective, all pages are those of a day without any of them."""
     world = w.seen.world
-    day = ServiceWorld(world.system, world.traffic, world.first, (), manners=world.manners, standing=world.standing)
+    day = ServiceWorld(
+        world.system, world.traffic, world.first, (), error_modes=world.error_modes, standing=world.standing
+    )
     day.advance(w.now)
     ordinary = watch(w.incident, day, w.seen.counts.key, w.split)
     last = world.effective_from - 1
@@ -170,7 +172,7 @@ def nothing_is_different_before(w: Watched) -> Iterator[str]:
         yield "the overview"
 
 
-def traces_lead_to_the_same_request(w: Watched) -> Iterator[str]:
+def traces_lead_to_the_same_request(w: ObservedIncident) -> Iterator[str]:
     """A trace id that stands in a line finds that line, and elsewhere only lines of the same request."""
     for i in w.near:
         for line in [line for line in w.page("error", i).newest if line.trace != "-"][:3]:
@@ -184,7 +186,7 @@ def traces_lead_to_the_same_request(w: Watched) -> Iterator[str]:
                         yield f"{line.trace}: {line.context} and {other.context}"
 
 
-def seen_and_predicted_agree(w: Watched) -> Iterator[str]:
+def seen_and_predicted_agree(w: ObservedIncident) -> Iterator[str]:
     """What the calls of a service in trouble show is what the handbook says, at the load that is shown now."""
     counts, now, facts = w.seen.counts, w.seen.world.at(w.now), w.incident.casting.facts
     states = {}
@@ -207,7 +209,7 @@ def seen_and_predicted_agree(w: Watched) -> Iterator[str]:
             yield f"{site.service}: seen {seen:.3f}, predicted {predicted:.3f}, {site.mechanism} {site.harm}"
 
 
-LAWS: tuple[Callable[[Watched], Iterator[str]], ...] = (
+LAWS: tuple[Callable[[ObservedIncident], Iterator[str]], ...] = (
     attempts_add_up, callers_wait_within_deadlines, lines_name_what_exists, services_tell_of_errors,
     counts_follow_from_queries, answers_do_not_depend_on_order, nothing_is_different_before,
     traces_lead_to_the_same_request, seen_and_predicted_agree,

@@ -34,7 +34,7 @@ OPENS_BEFORE = 3
 """Most minutes before its first request comes to harm at which an object is first written of."""
 
 
-class Telling(Mapping[int, tuple[StreamGroup, ...]]):
+class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
     """The lines of one incident beside what its components write on any day, by service; worked out as asked for."""
 
     def __init__(
