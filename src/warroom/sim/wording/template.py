@@ -14,9 +14,11 @@ from typing import NamedTuple, TypeAlias
 class Draws:
     """Small independent choices, taken one after another from hash bytes."""
 
-    __slots__ = ("_left", "_source")
+    __slots__ = ("_left", "_source", "kept_ways")
 
     def __init__(self, source: bytes) -> None:
+        self.kept_ways: dict[str, int] = {}
+        """The ways of writing that the text keeps to, by form."""
         self._source = source
         self._left = int.from_bytes(source) | 1 << 8 * len(source)
 
@@ -38,6 +40,8 @@ class ValueForm(NamedTuple):
     pattern: str
     shows: Mapping[str, tuple[Callable[[object], str | None], ...]]
     read: Callable[[str], object]
+    is_kept: bool = False
+    """Whether a writer keeps to one way for a whole text, as with dates."""
 
     def first(self, split: str, draws: Draws) -> int:
         """The way of writing that the draws choose."""
@@ -78,7 +82,7 @@ class IfGiven(NamedTuple):
 
 
 class _Style(NamedTuple):
-    """The choices of one text: every value of a form is written in the same way."""
+    """The choices of one sentence: every value of a form is written in the same way."""
 
     split: str
     draws: Draws
@@ -86,9 +90,10 @@ class _Style(NamedTuple):
 
     def first(self, name: str, form: ValueForm) -> int:
         """The way of writing of a form."""
-        if name not in self.chosen:
-            self.chosen[name] = form.first(self.split, self.draws)
-        return self.chosen[name]
+        chosen = self.draws.kept_ways if form.is_kept else self.chosen
+        if name not in chosen:
+            chosen[name] = form.first(self.split, self.draws)
+        return chosen[name]
 
 
 class _TemplatePattern(NamedTuple):

@@ -161,7 +161,7 @@ FORMS: dict[str, ValueForm] = {
     "day": form(
         _DAY, read_day, train=(_day("{d} {m} {y}"),), dev=(_day("{m} {d}, {y}"),),
         test=(_day("{d} {s} {y}"), lambda day: day.isoformat()),
-    ),
+    )._replace(is_kept=True),
     "share": form(
         "|".join(sorted(map(re.escape, _SHARES), key=len, reverse=True)), _SHARES.get,
         train=(_share_words,), dev=(lambda x: f"{x.numerator}/{x.denominator}",), test=(_share_words,),
