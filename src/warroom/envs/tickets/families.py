@@ -262,7 +262,8 @@ class FamilyBuilder:
         """A step that the document warns of, or that was tried in vain."""
         if not self.chance(AVOID_SHARE):
             return ()
-        step = draw_step(self.rng, self.rng.choice(cell.cause.steps))
+        technical = [template for template in cell.cause.steps if template.kind not in ("ask", "wait")]
+        step = draw_step(self.rng, self.rng.choice(technical))
         told = {other.words[0] for other in steps if other.kind != "do"} | {other.words for other in steps}
         return () if step.words[0] in told or step.words in told else (step,)
 

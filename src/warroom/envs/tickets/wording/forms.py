@@ -31,7 +31,7 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "rotate": ("rotate", "rotate", "rotate", "cycle", "roll over"),
     "unlock": ("unlock", "unblock", "release"),
     "update": ("update", "update", "update", "upgrade", "bring up to date"),
-    "verify": ("verify", "confirm", "check"),
+    "verify": ("verify", "inspect", "check", "confirm"),
 }
 """Words that mean the same action: as train, dev and test write it, and then others that the grader takes as well.
 
