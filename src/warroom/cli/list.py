@@ -13,7 +13,8 @@ from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, held_out
 from warroom.core.types import JsonObject
 from warroom.envs import environments, scenarios
-from warroom.policies import hf, llm, policy_names
+from warroom.policies import policy_names
+from warroom.policies.names import HF, LLM
 
 
 def list_command(
@@ -50,7 +51,7 @@ def _environment(name: str) -> JsonObject:
         "summary": found.summary,
         "seats": list(found.seats),
         "suites": list(found.suites),
-        "policies": [*policy_names(name), f"{hf.PREFIX}PATH", f"{llm.PREFIX}MODEL"],
+        "policies": [*policy_names(name), f"{HF}PATH", f"{LLM}MODEL"],
         "options": {name: declared.info.help for name, declared in found.options.declared().items()},
         "scenarios": [
             {"id": id, "story": s.story, "suites": list(s.suites), "held_out": held_out(id)} for id, s in own.items()

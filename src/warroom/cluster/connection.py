@@ -84,8 +84,8 @@ def _joined(options: ClusterOptions, workers: int | None) -> Iterator[None]:
             ray.shutdown()
 
 
-def check_machines(machines: Sequence[ClusterMachine], libraries: Sequence[str]) -> Installation:
-    """What is installed here; a `ValueError` names each machine that does not have the same, and says how it differs.
+def check_machines(machines: Sequence[ClusterMachine], libraries: Sequence[str]) -> None:
+    """A `ValueError` names each machine that has not installed what is installed here, and says how it differs.
 
     `libraries` are those that count besides the ones that count for every policy.
     """
@@ -105,7 +105,6 @@ def check_machines(machines: Sequence[ClusterMachine], libraries: Sequence[str])
             f"{len(wrong)} of the cluster's {len(machines)} machines cannot play with this one: {'; '.join(wrong)}. "
             "Install the same wheel on every machine"
         )
-    return here
 
 
 def _difference(here: Installation, answer: Any) -> str:

@@ -27,7 +27,6 @@ else:
     checkpoint = LateModule("warroom.policies.checkpoint")
     model = LateModule("warroom.policies.model")
 
-PREFIX = HF
 SHIPPED = ("nano", "nano-warm", "nano-start")
 """Names that always mean such weights, as policies and where a training begins, so that their absence is an error of
 its own."""
@@ -49,7 +48,7 @@ def pretrained_checkpoints() -> dict[str, Path]:
 
 def is_model(name: str) -> bool:
     """Whether a policy's name means a model."""
-    return name.startswith(PREFIX) or name.partition("@")[0] in pretrained_checkpoints()
+    return name.startswith(HF) or name.partition("@")[0] in pretrained_checkpoints()
 
 
 def shipped(env: str) -> list[str]:
@@ -60,9 +59,9 @@ def shipped(env: str) -> list[str]:
 def check_ships(env: str, name: str) -> None:
     """Refuse a name that means weights of the package where none ship for `env`; any other name passes."""
     base = name.partition("@")[0]
-    if not name.startswith(PREFIX) and not (WEIGHTS / weights_name(env, base)).is_dir():
+    if not name.startswith(HF) and not (WEIGHTS / weights_name(env, base)).is_dir():
         there = ", ".join(shipped(env)) or "none"
-        raise ValueError(f"no {base} ships for {env} (these do: {there}); a model of yours plays as {PREFIX}FOLDER")
+        raise ValueError(f"no {base} ships for {env} (these do: {there}); a model of yours plays as {HF}FOLDER")
 
 
 def check_readable(env: Env, name: str) -> None:

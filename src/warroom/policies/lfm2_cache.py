@@ -21,7 +21,7 @@ MOST_TOKENS = 1 << 12
 
 @dataclass
 class Memory:
-    """What the model has read of one conversation."""
+    """What the model has read of one conversation. Its tensors are never written to, so forks of it share them."""
 
     length: int = 0
     """Tokens read."""
@@ -29,10 +29,6 @@ class Memory:
     """(layers of attention, keys and values, heads, tokens, width)."""
     inputs: Tensor | None = None
     """(convolutions, width, tokens that one looks back): what the next token's convolution sees."""
-
-    def fork(self) -> "Memory":
-        """The same, to go on from it in another way: the tensors are never written to, so they are shared."""
-        return Memory(self.length, self.keys, self.inputs)
 
 
 class _Batch(NamedTuple):

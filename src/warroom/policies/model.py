@@ -52,16 +52,12 @@ class HfPolicy(BatchPolicy):
         """Whether the conversation is as long as those of the training, so that the seat does nothing any more."""
         self._answered = 0
         """Messages of the conversation up to and including the model's last one."""
-        self._last_message = ""
-
-    @property
-    def last_message(self) -> str:
+        self.last_message = ""
         """The text that the model wrote beside its last call; empty for a further call of the same message."""
-        return self._last_message
 
     def observe(self, observation: Observation) -> ToolCall | None:
         """Take in what the seat is shown; None if the model has to write before there is a call."""
-        self._last_message = ""
+        self.last_message = ""
         if self.is_full or self.conversation.has_left:
             return self.brief.noop_call
         self.conversation.add_observation(observation)
@@ -89,7 +85,7 @@ class HfPolicy(BatchPolicy):
         """The first call that the model wrote; the others of the message are played after it."""
         message = read_message(self.model.tokenizer, written, self.ids, self.tools) if written else dict(SILENT)
         self.conversation.add_message(message)
-        self._last_message = text_of(message)
+        self.last_message = text_of(message)
         self._answered = len(self.conversation.messages)
         self.ids = self.ids + written
         return self.conversation.next_call() or self.brief.noop_call

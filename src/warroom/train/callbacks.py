@@ -190,13 +190,13 @@ def format_step(rows: Sequence[Row], total: int) -> str:
 class ProgressLines:
     """A line now and then, for logs and pipes."""
 
-    def __init__(self, log_line: Callable[[str], None], every: int = STEP_LINE_INTERVAL) -> None:
-        self._log_line, self._every = log_line, every
+    def __init__(self, log_line: Callable[[str], None]) -> None:
+        self._log_line = log_line
 
     def show(self, rows: Sequence[Row], total: int) -> None:
         """Tell the first step, the last, and every so many between."""
         step = rows[-1]["step"]
-        if step in (1, total) or step % self._every == 0:
+        if step in (1, total) or step % STEP_LINE_INTERVAL == 0:
             self._log_line(format_step(rows, total))
 
     def note(self, text: str) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from warroom.train.curriculum import parse_curriculum, parse_multiplier
 
-"""pip brings torch with its CUDA libraries; the machine has the driver."""
 TOKEN = "HF_TOKEN"
 ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 """Rollouts differ in length; without this a card runs out of memory by fragments (the document's 3B run did)."""

@@ -55,16 +55,15 @@ def mask(text: str) -> str:
 class Drain:
     """The templates of a log, which grow line by line."""
 
-    def __init__(self, masking: bool = True) -> None:
+    def __init__(self) -> None:
         self.templates: list[LogTemplate] = []
         """By number."""
-        self._masking = masking
         self._groups: dict[int, dict[str, list[LogTemplate]]] = {}
         self._cache: dict[str, LogTemplate] = {}
 
     def add(self, text: str) -> LogTemplate:
         """The template of a line, which is new if it fits none."""
-        masked = mask(text) if self._masking else text
+        masked = mask(text)
         found = self._cache.get(masked)
         if found is None:
             if len(self._cache) >= MAX_CACHED:

@@ -129,13 +129,12 @@ def _moment(value: Scalar | None) -> Moment | None:
     return moment_of(str(int(value)) if isinstance(value, float) else str(value))
 
 
-def _scalars(value: Mapping[str, object], prefix: str = "") -> dict[str, Scalar]:
+def _scalars(value: Mapping[str, object]) -> dict[str, Scalar]:
     """The scalars of an object by lower-case name; of its attributes and wrappers, their own names."""
     found: dict[str, Scalar] = {}
     for key, item in value.items():
-        name = f"{prefix}{key}".lower()
         if isinstance(item, str | int | float) and not isinstance(item, bool):
-            found[name] = item
+            found[key.lower()] = item
         elif isinstance(item, dict):
             found |= _inner(key, item)
         elif isinstance(item, list) and key == "attributes":

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from warroom.core.policy import Policy
 from warroom.core.types import Brief
 from warroom.policies.llm.options import ApiOptions, SpendingCaps
-from warroom.policies.names import LLM as PREFIX
 from warroom.policies.names import is_llm, model_of
 
 if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
-__all__ = ["PREFIX", "PREFLIGHT", "ApiOptions", "RequestOrigin", "SpendingCaps", "is_llm", "model_of", "policy"]
+__all__ = ["PREFLIGHT", "ApiOptions", "RequestOrigin", "SpendingCaps", "is_llm", "model_of", "policy"]
 PREFLIGHT = "preflight"
 """In place of an episode: the requests before a run."""
 

@@ -70,12 +70,8 @@ class LlmPolicy(AsyncPolicy):
         self.conversation = Conversation(renderers[api.renderer](brief), reminders=api.reminders, closed=True)
         self.view = RequestView(self.conversation, as_text=call_format.tool_calls == "text")
         self.requests = 0
-        self._last_message = ""
-
-    @property
-    def last_message(self) -> str:
+        self.last_message = ""
         """The text that the model wrote beside its last call; empty for a further call of the same message."""
-        return self._last_message
 
     def submit(self, observation: Observation) -> Future[ToolCall]:
         """Ask for the model's next call; its errors are those of `LLMClient.complete`."""
@@ -83,7 +79,7 @@ class LlmPolicy(AsyncPolicy):
 
     async def next_call(self, observation: Observation) -> ToolCall:
         """The model's next call, after as many requests as it takes."""
-        self._last_message = ""
+        self.last_message = ""
         if not self.conversation.has_left:
             self.conversation.add_observation(observation)
         call = self.conversation.next_call()
@@ -111,7 +107,7 @@ class LlmPolicy(AsyncPolicy):
     def _handle_response(self, answer: ApiResponse) -> None:
         ledger = self.model.client.ledger
         self.model.count(self.view, answer)
-        self._last_message = text_of(answer.message)
+        self.last_message = text_of(answer.message)
         calls = self.view.parse_calls(answer.message, self.requests)
         self.conversation.add_message(readable_message(answer.message, calls), calls=calls, truncated=answer.truncated)
         for call in calls:

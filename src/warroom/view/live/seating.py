@@ -14,7 +14,7 @@ from warroom.core.policy import Policy
 from warroom.core.types import Observation, ToolCall
 from warroom.envs import environments
 from warroom.policies import hf, policy_names, policy_set
-from warroom.policies.llm import PREFIX, is_llm
+from warroom.policies.names import HF, LLM, MODEL_PREFIXES, is_llm
 
 if TYPE_CHECKING:
     from warroom.policies.llm import preflight
@@ -50,7 +50,7 @@ class AllowedPolicies:
         known = {name for env in environments() for name in policy_names(env)} - {TERMINAL}
         for name in self.policies or ():
             if name not in known and not is_model(name) and not is_file(name):
-                raise UnknownName("policy", name, [*known, hf.PREFIX + "PATH", PREFIX + "MODEL", "FILE.py:CLASS"])
+                raise UnknownName("policy", name, [*known, f"{HF}PATH", f"{LLM}MODEL", "FILE.py:CLASS"])
 
     def names(self, env: str) -> list[str]:
         """The names for a seat of `env`: scripts first, then models, then a person."""
@@ -61,7 +61,7 @@ class AllowedPolicies:
 
     def check(self, env: str, name: str) -> None:
         """Refuse what is neither offered nor a model that may be typed."""
-        if name not in self.names(env) and not (self.allow_typed_models and name.startswith((hf.PREFIX, PREFIX))):
+        if name not in self.names(env) and not (self.allow_typed_models and name.startswith(MODEL_PREFIXES)):
             raise UnknownName("policy", name, self.names(env))
 
 
