@@ -3,14 +3,25 @@
 Colours are Okabe and Ito's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
-from warroom.train.steps import DevRow, Measure, Row, mean, moving, phases, read_dev, read_steps, tier_rewards
+from warroom.train.steps import (
+    DevRow,
+    Measure,
+    Row,
+    mean,
+    moving,
+    phases,
+    read_dev,
+    read_steps,
+    rewards_by_tier,
+    tier_rewards,
+)
 
 try:
     import matplotlib as mpl
@@ -52,18 +63,16 @@ MOST_PHASES = 8
 PARTS = {"generation": "#56B4E9", "environment": "#D55E00", "update": "#0072B2"}
 """Parts of a step's time, from the bottom of the stack."""
 
-Draw = Callable[[Axes, Sequence[Row]], None]
-Panels = Mapping[str, Callable[[Axes], None]]
+Draw = Callable[[Axes, Sequence[Any]], None]
+"""Draws a panel from rows: of steps, or of the dev split."""
 
 
 def learning_curve(folder: Path) -> Path:
     """Draw `learning_curve.png` of a run folder from its `steps.jsonl` and `dev.jsonl`; a `ValueError` if no step was
     made."""
-    rows = read_steps(folder)
-    dev = read_dev(folder)
-    panels = {**_dev_panels(dev), **_step_panels(rows)}
+    panels = _panels(read_steps(folder), read_dev(folder))
     with plt.rc_context(STYLE):
-        layout = _layout(list(panels))
+        layout = _layout(panels)
         heights = [1.9, *[1.0] * (len(layout) - 1)]
         figure, axes = plt.subplot_mosaic(
             [list(row) for row in layout],
@@ -71,36 +80,29 @@ def learning_curve(folder: Path) -> Path:
             height_ratios=heights,
             layout="constrained",
         )
-        for name, panel in axes.items():
-            panels[name](panel)
-            _frame(panel, [row["step"] for row in (dev if name.startswith(DEV_PANEL) else rows)])
+        for name, (draw, rows) in panels.items():
+            draw(axes[name], rows)
+            _frame(axes[name], [row["step"] for row in rows])
         figure.get_layout_engine().set(h_pad=0.12, w_pad=0.12)  # type: ignore[union-attr, call-arg]
         figure.savefig(folder / CURVE, metadata={"Software": None})
         plt.close(figure)
     return folder / CURVE
 
 
-def _layout(names: Sequence[str]) -> list[list[str]]:
+def _panels(steps: Sequence[Row], dev: Sequence[DevRow]) -> dict[str, tuple[Draw, Sequence[Row] | Sequence[DevRow]]]:
+    """How each measure that was taken is drawn, and from which rows."""
+    on_dev = [name for name in ON_DEV if any(name in row["metrics"] for row in dev)]
+    measured = [name for name in PANELS if any(row.get(name) is not None for row in steps)]
+    return {f"dev {name}": (partial(dev_split, name=name), dev) for name in on_dev} | {
+        name: (PANELS[name], steps) for name in measured
+    }
+
+
+def _layout(names: Iterable[str]) -> list[list[str]]:
     """The rewards above, below them in pairs the other panels; an odd last one has two places."""
     below = [name for name in names if name != REWARDS]
     pairs = [below[k : k + 2] for k in range(0, len(below), 2)]
     return [[REWARDS] * 2, *[pair if len(pair) == 2 else pair * 2 for pair in pairs]]
-
-
-def _step_panels(rows: Sequence[Row]) -> Panels:
-    """The panels of what the steps measured."""
-    shown = [name for name in PANELS if name == REWARDS or any(row.get(MEASURED[name]) is not None for row in rows)]
-    return {name: _drawing(PANELS[name], rows) for name in shown}
-
-
-def _drawing(draw: Draw, rows: Sequence[Row]) -> Callable[[Axes], None]:
-    return lambda axes: draw(axes, rows)
-
-
-def _dev_panels(rows: Sequence[DevRow]) -> Panels:
-    """The panels of what the team made of the dev split."""
-    measured = [name for name in ON_DEV if any(name in row["metrics"] for row in rows)]
-    return {f"{DEV_PANEL}{name}": partial(dev_split, rows=rows, name=name) for name in measured}
 
 
 def _frame(axes: Axes, steps: Sequence[int]) -> None:
@@ -111,13 +113,16 @@ def _frame(axes: Axes, steps: Sequence[int]) -> None:
     axes.set_xlabel("step", color=SOFT)
 
 
-def _steps(rows: Sequence[Row]) -> list[int]:
-    return [row["step"] for row in rows]
+def _moving_mean(
+    axes: Axes, points: Sequence[tuple[int, float]], color: str, label: str | None = None, width: float = 2
+) -> None:
+    """A line through the moving mean of values by step."""
+    axes.plot([step for step, _ in points], moving([v for _, v in points]), color=color, lw=width, label=label)
 
 
 def rewards(axes: Axes, rows: Sequence[Row]) -> None:
     """Reward with its spread over rollouts, and the phases of the curriculum with their means."""
-    steps, values = _steps(rows), [row["reward"] for row in rows]
+    steps, values = [row["step"] for row in rows], [row["reward"] for row in rows]
     spread = [row.get("reward_std") or 0.0 for row in rows]
     low, high = ([v + sign * s for v, s in zip(values, spread, strict=True)] for sign in (-1, 1))
     if any(spread):
@@ -155,19 +160,17 @@ def _shade(axes: Axes, parts: Sequence[tuple[str, Sequence[Row]]]) -> None:
 def _tier_lines(axes: Axes, rows: Sequence[Row]) -> None:
     """Each tier's own moving mean, for curricula that go to and fro."""
     for tier in tier_rewards(rows):
-        own = [row for row in rows if tier in (row.get("by_tier") or {row["tier"]: row["reward"]})]
-        values = [(row.get("by_tier") or {tier: row["reward"]})[tier] for row in own]
-        label = f"{tier}, mean {mean(values):+.2f}"
-        axes.plot(_steps(own), moving(values), color=TIER_COLORS[tier], lw=2, label=label)
+        points = [(row["step"], found[tier]) for row in rows if tier in (found := rewards_by_tier(row))]
+        label = f"{tier}, mean {mean(value for _, value in points):+.2f}"
+        _moving_mean(axes, points, TIER_COLORS[tier], label)
 
 
 def terms(axes: Axes, rows: Sequence[Row]) -> None:
     """Points of each term of the rubric."""
     names = list(dict.fromkeys(name for row in rows for name in row.get("terms") or {}))
     for number, name in enumerate(names):
-        own = [row for row in rows if name in (row.get("terms") or {})]
-        values = [row["terms"][name] for row in own]
-        axes.plot(_steps(own), moving(values), color=PALETTE[number % len(PALETTE)], lw=2, label=name)
+        points = [(row["step"], row["terms"][name]) for row in rows if name in (row.get("terms") or {})]
+        _moving_mean(axes, points, PALETTE[number % len(PALETTE)], name)
     axes.axhline(0, color=INK, lw=1, zorder=1)
     axes.set_title("Points by term" + _averaged(rows))
     if names:
@@ -185,10 +188,9 @@ OUTCOMES = {
 def outcomes(axes: Axes, rows: Sequence[Row]) -> None:
     """Shares of a round's incidents, of all tiers together: solved, caught, wrongly accused, or rightly named."""
     for number, (name, words) in enumerate(OUTCOMES.items()):
-        own = [(row["step"], row["outcomes"][name]) for row in rows if name in (row.get("outcomes") or {})]
-        if own:
-            steps, values = [step for step, _ in own], [value for _, value in own]
-            axes.plot(steps, moving(values), color=PALETTE[number], lw=2, label=words)
+        points = [(row["step"], row["outcomes"][name]) for row in rows if name in (row.get("outcomes") or {})]
+        if points:
+            _moving_mean(axes, points, PALETTE[number], words)
     _shares(axes)
     axes.set_title("Outcomes" + _averaged(rows))
     axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
@@ -196,8 +198,6 @@ def outcomes(axes: Axes, rows: Sequence[Row]) -> None:
 
 ON_DEV = {"score": "score", **OUTCOMES, "fact_quality": "quality of facts", "citation_f1": "F1 of citations"}
 """Measures of the dev split that have a panel."""
-DEV_PANEL = "dev "
-"""How the names of their panels begin."""
 
 
 def dev_split(axes: Axes, rows: Sequence[DevRow], name: str) -> None:
@@ -226,19 +226,20 @@ def _shares(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
-def teaching(axes: Axes, rows: Sequence[Row]) -> None:
-    """The share of groups in which all rollouts earned the same: they teach nothing."""
-    _line(axes, rows, "zero_variance_groups", PALETTE[3])
-    axes.set_ylim(-0.02, 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_title("Groups without a difference")
-
-
 def measure(axes: Axes, rows: Sequence[Row], *, name: Measure, color: str, title: str) -> None:
-    """One measure from zero up, where it was taken."""
-    _line(axes, rows, name, color)
+    """One measure from zero up, where it was taken: by step, faint, with its moving mean."""
+    points = [(row["step"], value) for row in rows if (value := row.get(name)) is not None]
+    axes.plot(*zip(*points, strict=True), color=color, alpha=0.35, lw=1)
+    _moving_mean(axes, points, color, width=2.2)
     axes.set_ylim(0, max(0.1, 1.08 * axes.get_ylim()[1]))
     axes.set_title(title)
+
+
+def teaching(axes: Axes, rows: Sequence[Row]) -> None:
+    """The share of groups in which all rollouts earned the same: they teach nothing."""
+    measure(axes, rows, name="zero_variance_groups", color=PALETTE[3], title="Groups without a difference")
+    axes.set_ylim(-0.02, 1.02)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def seconds(axes: Axes, rows: Sequence[Row]) -> None:
@@ -248,15 +249,19 @@ def seconds(axes: Axes, rows: Sequence[Row]) -> None:
     whole = sum(map(sum, spent.values()))
     names = [f"{part} {sum(values) / whole:.1%}" for part, values in spent.items()]
     heights, colors = [moving(values) for values in spent.values()], [PARTS[part] for part in spent]
-    axes.stackplot(_steps(rows), heights, colors=colors, labels=names, alpha=0.85, lw=0)
+    axes.stackplot([row["step"] for row in rows], heights, colors=colors, labels=names, alpha=0.85, lw=0)
     top = max(map(sum, zip(*heights, strict=True)))
     axes.set_ylim(0, 1.35 * top if top else 1)
     axes.set_title("Seconds a step" + _averaged(rows))
     axes.legend(loc="upper right", ncols=3, columnspacing=1, handlelength=1)
 
 
-REWARDS = "rewards"
-PANELS: Mapping[str, Draw] = {
+def _averaged(rows: Sequence[Row]) -> str:
+    return ", mean of 10 steps" if len(rows) > 1 else ""
+
+
+REWARDS: Literal["reward"] = "reward"
+PANELS: Mapping[Literal["reward", "terms", "outcomes", "seconds"] | Measure, Draw] = {
     REWARDS: rewards,
     "terms": terms,
     "outcomes": outcomes,
@@ -264,24 +269,7 @@ PANELS: Mapping[str, Draw] = {
     "loss": partial(measure, name="loss", color=PALETTE[1], title="Loss"),
     "entropy": partial(measure, name="entropy", color=PALETTE[0], title="Entropy, nats a token"),
     "kl": partial(measure, name="kl", color=PALETTE[1], title="KL divergence from the start, nats a token"),
-    "calls": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
-    "teaching": teaching,
+    "calls_per_rollout": partial(measure, name="calls_per_rollout", color=PALETTE[2], title="Tool calls a rollout"),
+    "zero_variance_groups": teaching,
 }
-"""Every panel of the steps, in the order in which they are laid out."""
-MEASURED: Mapping[str, Literal["terms", "outcomes", "seconds"] | Measure] = {
-    "terms": "terms", "outcomes": "outcomes", "seconds": "seconds", "loss": "loss", "entropy": "entropy", "kl": "kl",
-    "calls": "calls_per_rollout", "teaching": "zero_variance_groups",
-}  # fmt: skip
-"""What a row must hold for a panel to be drawn."""
-
-
-def _line(axes: Axes, rows: Sequence[Row], name: Measure, color: str) -> None:
-    """A measure by step, faint, with its moving mean."""
-    own = [(row["step"], value) for row in rows if (value := row.get(name)) is not None]
-    steps, values = [step for step, _ in own], [value for _, value in own]
-    axes.plot(steps, values, color=color, alpha=0.35, lw=1)
-    axes.plot(steps, moving(values), color=color, lw=2.2)
-
-
-def _averaged(rows: Sequence[Row]) -> str:
-    return ", mean of 10 steps" if len(rows) > 1 else ""
+"""How each column of the steps is drawn, in the order in which the panels are laid out."""

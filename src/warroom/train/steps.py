@@ -15,21 +15,8 @@ from warroom.core.types import JsonObject
 STEPS, DEV = "steps.jsonl", "dev.jsonl"
 WINDOW = 10
 """Steps of a moving average."""
-LOGGED = {
-    "reward": "reward",
-    "reward_std": "reward_std",
-    "kl": "kl",
-    "entropy": "entropy",
-    "loss": "loss",
-    "grad_norm": "grad_norm",
-    "learning_rate": "learning_rate",
-    "zero_variance_groups": "frac_reward_zero_std",
-    "calls_per_rollout": "tools/call_frequency",
-    "failed_calls": "tools/failure_frequency",
-    "completion_tokens": "completions/mean_length",
-    "clipped": "completions/clipped_ratio",
-}
-"""Columns that the trainer measures as well, each by the trainer's name for it."""
+LOGGED = ("kl", "entropy", "loss", "grad_norm", "learning_rate")
+"""Columns that the trainer measures; the rollouts know all others, and some know their divergence."""
 
 Measure = Literal["kl", "entropy", "loss", "calls_per_rollout", "zero_variance_groups"]
 """Columns that stopping rules and pictures read by name; null where they were not taken."""
@@ -134,8 +121,8 @@ class TrainSummary(RunSummary):
 
 def merge(step: int, recorded: StepRecord, logged: Mapping[str, float]) -> Row:
     """The row of one step: what the rollouts recorded, and for the rest what the trainer logged."""
-    row = {"step": step, **{name: value for name, value in recorded.items() if name != "step"}}
-    row |= {name: logged.get(theirs) for name, theirs in LOGGED.items() if row.get(name) is None}
+    row: dict[str, object] = {"step": step, **recorded}
+    row |= {name: logged.get(name) for name in LOGGED if row.get(name) is None}
     return cast("Row", row)
 
 
@@ -265,9 +252,14 @@ def tier_rewards(rows: Iterable[Row]) -> dict[str, list[float]]:
     """Mean rewards of the steps by tier; a step that mixes tiers counts in each of them."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        for tier, reward in (row.get("by_tier") or {row["tier"]: row["reward"]}).items():
+        for tier, reward in rewards_by_tier(row).items():
             found.setdefault(tier, []).append(reward)
     return found
+
+
+def rewards_by_tier(row: Row) -> dict[str, float]:
+    """The mean rewards of a step by tier: of one tier, unless it says otherwise."""
+    return row.get("by_tier") or {row["tier"]: row["reward"]}
 
 
 def summarise(rows: Sequence[Row]) -> StepSummary:
