@@ -20,7 +20,7 @@ from warroom.chat import Chat
 from warroom.core.errors import UnknownName
 from warroom.envs import make
 from warroom.policies import policy_set
-from warroom.reward import RewardSource, score_reward
+from warroom.reward import RolloutResult, score_reward
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.grpo import last_checkpoint, make_trainer, micro_batches, run_grpo
@@ -228,6 +228,11 @@ def test_training_moves_weights_and_the_frozen_control_leaves_every_bit(tmp_path
     assert rows[0]["kl"] == 0 < rows[1]["kl"] and same_rows[1]["kl"] == 0
 
 
+def by_score(result: RolloutResult) -> float:
+    """By default a seat without a call is paid nothing, whatever its team scores."""
+    return result.score
+
+
 @pytest.mark.slow
 def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path: Path) -> None:
     paid: dict[str | None, list[float]] = {}
@@ -242,11 +247,9 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
         return Spy
 
     records = {}
-    # By default a seat without a call is paid nothing, whatever its team scores.
-    by_score = RewardSource("score", "", lambda result: result.score)
     for control in (None, "shuffled-reward"):
         rows: Rows = []
-        wanted = config(curriculum="easy:1", control=control, max_completion_length=600)
+        wanted = config(curriculum="easy:1", control=control, max_completion_length=600, reward=f"{__file__}:by_score")
         trainer = make_trainer(
             wanted,
             tmp_path / str(control),
@@ -254,7 +257,6 @@ def test_the_shuffled_control_pays_other_rollouts_and_records_the_truth(tmp_path
             tiny_nano.tokenizer(),
             record=rows.append,
             kind=spy(control),
-            reward=by_score,
         )
         trainer.train()
         records[control] = {**rows[0], "seconds": 0, "kl": 0}

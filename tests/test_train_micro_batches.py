@@ -7,7 +7,7 @@ import pytest
 
 from test_train_grpo import config, make_trainer
 from tiny_nano import babbling, tokenizer
-from warroom.reward import RewardSource, RolloutResult
+from warroom.reward import RolloutResult
 
 torch = pytest.importorskip("torch")
 
@@ -29,10 +29,10 @@ def gradient(tmp_path: Path, padded: bool) -> dict[str, Any]:
             found.update({name: weight.grad.clone() for name, weight in model.named_parameters()})
 
     model = babbling(tokenizer())
-    wanted = config(curriculum="easy:1", groups=4, group_size=4, micro_batch=4, turn_tokens=8)
+    own = f"{__file__}:by_trajectory"
+    wanted = config(curriculum="easy:1", groups=4, group_size=4, micro_batch=4, turn_tokens=8, reward=own)
     kind = Padded if padded else SeatTrainer
-    reward = RewardSource("by trajectory", function=by_trajectory)
-    make_trainer(wanted, tmp_path, model, tokenizer(), callbacks=[Look()], kind=kind, reward=reward).train()
+    make_trainer(wanted, tmp_path, model, tokenizer(), callbacks=[Look()], kind=kind).train()
     return found
 
 

@@ -14,7 +14,6 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
 from warroom.envs import env_spec, make
 from warroom.policies import PolicySet, policy_set
-from warroom.reward import RewardSource
 from warroom.train.config import CHECKPOINTS, FROZEN, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.rollout import LocalBackend, RolloutBackend
@@ -62,7 +61,6 @@ def make_trainer(
     record: Recorder | None = None,
     kind: type[SeatTrainer] = SeatTrainer,
     backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
 ) -> SeatTrainer:
     """A trainer that is ready to train. The tokenizer gets the template that TRL trains with, if that is another.
 
@@ -71,7 +69,7 @@ def make_trainer(
     """
     curriculum = Curriculum(config)
     backend = backend or LocalBackend(teammates(config, model, tokenizer), config.renderer)
-    rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, reward or RewardSource())
+    rollout_config = RolloutConfig(config.env, config.renderer, backend, config.options, config.reward_source())
     trainer = kind(
         model,
         args=trl_config(config, folder, curriculum, model),

@@ -18,7 +18,6 @@ from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
 from warroom.policies.prompt import read_message, template_ids
-from warroom.reward import RewardSource
 from warroom.train.config import SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, parse_multiplier, row_options
 from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
@@ -73,7 +72,6 @@ def preflight(
     incidents: int = 2,
     sampled_groups: int = 0,
     backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
 ) -> PreflightReport:
     """Check a run before it begins.
 
@@ -86,13 +84,13 @@ def preflight(
         _prompt_check(config, tokenizer, chats),
         _parser_check(tokenizer, chats),
         _prefix_check(tokenizer),
-        _end_check(config, reward or RewardSource()),
+        _end_check(config),
     ]
     readable = all(check.status != FAIL for check in checks)
     if readable:
         checks += _length_checks(config, model, tokenizer, incidents)
     if readable and sampled_groups:
-        sampled = sampled_step(config, model, tokenizer, sampled_groups, backend=backend, reward=reward)
+        sampled = sampled_step(config, model, tokenizer, sampled_groups, backend=backend)
         checks.append(_variance_check(sampled, sampled_groups))
     return PreflightReport(tuple(checks), str(tokenizer.decode(prompt_ids(tokenizer, chats[0]))))
 
@@ -367,12 +365,12 @@ class VerbosePolicy:
 # -- the end, and what there is to learn --------------------------------------------------------------------
 
 
-def _end_check(config: TrainConfig, source: RewardSource) -> PreflightCheck:
+def _end_check(config: TrainConfig) -> PreflightCheck:
     chat = next(_openings(config))
     seat = chat.seat
     rollout, name = Rollout(seat, chat), chat.session.env.brief(seat).acts[0]
     before = rollout.result()
-    reward = source.reward(before)
+    reward = config.reward_source().reward(before)
     texts = {rollout.call(name, {}) for _ in range(2)}
     if len(texts) > 1 or rollout.result() != before:
         return PreflightCheck("end", FAIL, f"calls after the end change something: {sorted(texts)}")
@@ -387,7 +385,6 @@ def sampled_step(
     groups: int,
     *,
     backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
 ) -> StepRecord:
     """The record of a step of so many groups that the model plays and does not learn from."""
     from accelerate.utils import is_peft_model
@@ -400,7 +397,7 @@ def sampled_step(
     inner: Module = cast("PeftModel", model).get_base_model() if is_peft_model(model) else model
     before = vars(inner).get("forward")
     with tempfile.TemporaryDirectory() as folder:
-        step = make_trainer(short, Path(folder), model, tokenizer, backend=backend, reward=reward).dry_run()
+        step = make_trainer(short, Path(folder), model, tokenizer, backend=backend).dry_run()
     vars(inner).pop("forward", None)  # TRL's own, whose copies would call this very model
     if before is not None:
         inner.forward = before

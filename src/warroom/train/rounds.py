@@ -17,7 +17,7 @@ from warroom.core.errors import first_line
 from warroom.core.scenario import TIERS
 from warroom.core.signals import Interrupts
 from warroom.envs import environments
-from warroom.train.callbacks import FINISHED, Display
+from warroom.train.callbacks import FINISHED, INTERRUPTED, Display
 from warroom.train.config import CHECKPOINTS, DAGGER, FROZEN, TrainConfig
 from warroom.train.curriculum import Curriculum
 from warroom.train.dagger import Dagger
@@ -84,6 +84,8 @@ class Rounds:
         self.folder, self.config, self.display, self.interrupts = folder, config, display, interrupts
         self.dev, self.trackers = dev, trackers
         self.log, self.rows = StepLog(folder), list[Row]()
+        self.stopped: str | None = None
+        """Why it was stopped before its end; None while it goes on, or if it came to its end."""
         self.file = folder / CHECKPOINTS / "rounds.pt"
 
     def train(
@@ -107,6 +109,7 @@ class Rounds:
             if self.interrupts.asked or used - saved > SAVE_SECONDS:
                 saved = used
                 self._save(learner, saved)
+        self.stopped = INTERRUPTED if self.interrupts.asked else None
         if self.trackers:
             self.trackers.end()
 

@@ -3,8 +3,8 @@
 import json
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import replace
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,9 +16,8 @@ from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
-from warroom.reward import RewardSource
 from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
-from warroom.train.callbacks import FINISHED, INTERRUPTED, TrainingCallback, display, phases_shown
+from warroom.train.callbacks import FINISHED, INTERRUPTED, Display, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import FROZEN, GRPO, SHUFFLED, TrainConfig
@@ -26,7 +25,7 @@ from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.dev import DevEvaluation, Examination
 from warroom.train.grpo import load_player, make_trainer, run_grpo
-from warroom.train.loading import PolicyStatus, load_base, load_state, stored_type
+from warroom.train.loading import LoadedModel, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.reporting import Trackers
 from warroom.train.rollout import RolloutBackend
@@ -61,27 +60,19 @@ class TrainingOutcome(NamedTuple):
 class Rehearsal(NamedTuple):
     """What is to be trained, and whether it can be."""
 
-    model: "PreTrainedModel"
-    tokenizer: "PreTrainedTokenizerBase"
-    status: PolicyStatus
+    loaded: LoadedModel
     report: PreflightReport
     """May hold failed checks."""
 
 
-def rehearse(
-    config: TrainConfig,
-    sampled_groups: int,
-    *,
-    backend: RolloutBackend | None = None,
-    reward: RewardSource | None = None,
-) -> Rehearsal:
+def rehearse(config: TrainConfig, sampled_groups: int, *, backend: RolloutBackend | None = None) -> Rehearsal:
     """Load what is to be trained and check that it can be; `sampled_groups` groups are played by the model itself.
 
     Errors are those of `load_base`.
     """
-    model, tokenizer, status = load_base(config)
-    report = preflight(config, model, tokenizer, sampled_groups=sampled_groups, backend=backend, reward=reward)
-    return Rehearsal(model, tokenizer, status, report)
+    loaded = load_base(config)
+    report = preflight(config, loaded.model, loaded.tokenizer, sampled_groups=sampled_groups, backend=backend)
+    return Rehearsal(loaded, report)
 
 
 def train(
@@ -102,104 +93,126 @@ def train(
     the dev split where the configuration asks for evaluations. A `ValueError` says why the folder, the model or a check
     does not allow it; nothing is written then.
     """
-    reward = config.reward_source()
-    record = record_of(config, command, reward)
+    record = record_of(config, command)
     if is_main():
         _check_resume(folder, check_folder(folder, record, resume), resume)
         if config.push_to_hub:
             _reserve(config.push_to_hub)
-    model, tokenizer, status, report = rehearse(config, 0 if resume else sampled_groups, backend=backend, reward=reward)
+    loaded, report = rehearse(config, 0 if resume else sampled_groups, backend=backend)
     if is_main():
         log_line(report.render())
     report.require()
-    claimed = claim_folder(folder, replace(record, policy_status=status.to_json()), resume) if is_main() else None
+    record = replace(record, policy_status=loaded.status.to_json())
+    claimed = claim_folder(folder, record, resume) if is_main() else None
     for note in claimed.notes if claimed else ():
         log_line(f"note: {note}")
-    with claimed or nullcontext(), fitting_threads(model):
-        outcome = _train(
-            config, folder, model, tokenizer, status, log_line=log_line, resume=resume, backend=backend, reward=reward,
-            examine=examine,
-        )  # fmt: skip
+    with claimed or nullcontext(), fitting_threads(loaded.model):
+        outcome = _Run(config, folder, loaded, log_line, backend, examine).train(resume)
         if claimed and outcome.interrupted is not None:
             claimed.stop(cause_of(outcome.interrupted))
     return outcome
 
 
-def _train(
-    config: TrainConfig,
-    folder: Path,
-    model: "PreTrainedModel",
-    tokenizer: "PreTrainedTokenizerBase",
-    status: PolicyStatus,
-    *,
-    log_line: LineLogger,
-    resume: bool,
-    backend: RolloutBackend | None,
-    reward: RewardSource,
-    examine: Examination | None,
-) -> TrainingOutcome:
-    """Train what is loaded into a folder that is this process's to write."""
-    dev = DevEvaluation(folder, config, model, tokenizer, examine) if config.evaluate_every and examine else None
-    with Interrupts(log_line, FINISHING) as interrupts, without_bars():
-        shown = display(log_line)
-        if config.method != GRPO:
-            trackers = Trackers(config.report_to, folder, model) if config.report_to else None
-            rounds = Rounds(folder, config, display=shown, interrupts=interrupts, dev=dev, trackers=trackers)
-            try:
-                rounds.train(make_learner(config, model, tokenizer), resume=resume)
-            finally:
-                shown.close()
-            if interrupts.asked:
-                return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), len(rounds.rows))
-            return TrainingOutcome(_finish(config, folder, model, tokenizer, status, rounds, [], log_line))
+@dataclass(frozen=True)
+class _Run:
+    """What is loaded, and the folder that is this process's to write."""
+
+    config: TrainConfig
+    folder: Path
+    loaded: LoadedModel
+    log_line: LineLogger
+    backend: RolloutBackend | None
+    examine: Examination | None
+
+    def train(self, resume: bool) -> TrainingOutcome:
+        """Train to the end, or until somebody asks to stop."""
+        by_method = self._by_grpo if self.config.method == GRPO else self._by_rounds
+        with (
+            Interrupts(self.log_line, FINISHING) as interrupts,
+            without_bars(),
+            closing(display(self.log_line)) as shown,
+        ):
+            trained, progress = by_method(shown, interrupts, resume)
+        if progress.stopped == INTERRUPTED:
+            # On a machine that was not told itself, another was.
+            steps = progress.rows[-1]["step"] if progress.rows else 0
+            return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), steps)
+        return TrainingOutcome(self._finish(trained, progress) if is_main() else None)
+
+    def _by_grpo(
+        self, shown: Display, interrupts: Interrupts, resume: bool
+    ) -> "tuple[PreTrainedModel, TrainingCallback]":
+        config, (model, tokenizer, _) = self.config, self.loaded
         callback = TrainingCallback(
-            folder,
-            config,
-            display=shown,
-            interrupts=interrupts,
-            log_line=log_line,
-            manifest=manifest_of(config, status),
-            dev=dev,
-        )
-        try:
-            trainer = make_trainer(
-                config,
-                folder,
-                model,
-                tokenizer,
-                callbacks=[callback],
-                record=callback.record,
-                backend=backend,
-                reward=reward,
-            )
-            # The trainer makes itself a new state when it begins: it is looked up each time.
-            callback.report = lambda numbers: trainer.callback_handler.on_log(
-                trainer.args, trainer.state, trainer.control, numbers
-            )
-            trained = run_grpo(trainer, folder, resume=resume)
-        finally:
-            shown.close()
-    if callback.stopped == INTERRUPTED:
-        # On a machine that was not told itself, another was.
-        return TrainingOutcome(None, interrupts.first or KeyboardInterrupt(), callback.rows[-1]["step"])
-    if not is_main():
-        return TrainingOutcome(None)
-    errors = _sure(config, trained, tokenizer, log_line)
-    return TrainingOutcome(_finish(config, folder, trained, tokenizer, status, callback, errors, log_line))
-
-
-def _sure(
-    config: TrainConfig, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", log_line: LineLogger
-) -> list[float]:
-    """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
-    if not config.confidence_steps or config.control == FROZEN:
-        return []
-    plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == SHUFFLED, seed=config.seed)
-    with phases_shown(log_line) as callback:
-        return train_confidence(
-            load_player(config, model, tokenizer, "this run"), config.env, config.options, plan,
-            lambda step, error: callback(SURE, step, plan.steps, error),
+            self.folder, config, display=shown, interrupts=interrupts, log_line=self.log_line,
+            manifest=self._manifest(), dev=self._dev(),
         )  # fmt: skip
+        trainer = make_trainer(
+            config, self.folder, model, tokenizer, callbacks=[callback], record=callback.record, backend=self.backend
+        )
+        # The trainer makes itself a new state when it begins: it is looked up each time.
+        callback.report = lambda numbers: trainer.callback_handler.on_log(
+            trainer.args, trainer.state, trainer.control, numbers
+        )
+        return run_grpo(trainer, self.folder, resume=resume), callback
+
+    def _by_rounds(self, shown: Display, interrupts: Interrupts, resume: bool) -> "tuple[PreTrainedModel, Rounds]":
+        config, (model, tokenizer, _) = self.config, self.loaded
+        trackers = Trackers(config.report_to, self.folder, model) if config.report_to else None
+        rounds = Rounds(self.folder, config, display=shown, interrupts=interrupts, dev=self._dev(), trackers=trackers)
+        rounds.train(make_learner(config, model, tokenizer), resume=resume)
+        return model, rounds
+
+    def _dev(self) -> DevEvaluation | None:
+        if not self.config.evaluate_every or self.examine is None:
+            return None
+        return DevEvaluation(self.folder, self.config, self.loaded.model, self.loaded.tokenizer, self.examine)
+
+    def _confidence(self, model: "PreTrainedModel") -> list[float]:
+        """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
+        config = self.config
+        if not config.confidence_steps or config.control == FROZEN:
+            return []
+        plan = ConfidencePlan(config.confidence_steps, shuffled=config.control == SHUFFLED, seed=config.seed)
+        with phases_shown(self.log_line) as callback:
+            return train_confidence(
+                load_player(config, model, self.loaded.tokenizer, "this run"), config.env, config.options, plan,
+                lambda step, error: callback(SURE, step, plan.steps, error),
+            )  # fmt: skip
+
+    # -- what stays -----------------------------------------------------------------------------------------
+
+    def _finish(self, model: "PreTrainedModel", progress: TrainingCallback | Rounds) -> TrainSummary:
+        """Keep the weights, and write summary, picture and card."""
+        errors = self._confidence(model)
+        config, folder, status, ended = self.config, self.folder, self.loaded.status, progress.summary()
+        weights_step = ended["steps"]
+        if ended["stopped"] != FINISHED and ended["best_step"] is not None:
+            # A rule was broken: the last weights are what it was to protect from.
+            load_state(model, progress.checkpoint(ended["best_step"]))
+            weights_step = ended["best_step"]
+        stored = None if config.lora_rank else stored_type(Path(status.loaded))
+        save_model(folder / MODEL, model, self.loaded.tokenizer, self._manifest(), stored)
+        summary: TrainSummary = {
+            "policy_status": status.to_json(),
+            "control": config.control,
+            **ended,
+            "weights_step": weights_step,
+            "confidence_errors": errors,
+            "model": {path.name: file_sha256(path) for path in weight_files(folder / MODEL)},
+        }
+        write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+        picture = learning_curve(folder)
+        (folder / MODEL / CURVE).write_bytes(picture.read_bytes())
+        write_card(folder)
+        if config.push_to_hub:
+            _push(folder / MODEL, config.push_to_hub, self.log_line)
+        return summary
+
+    def _manifest(self) -> Manifest:
+        """What makes an evaluation play as the training did, and how the start was made where its own says so."""
+        made = warm_start_of(Path(self.loaded.status.loaded))
+        return {**self.config.manifest(), "warm_start": made} if made else self.config.manifest()
 
 
 def is_main() -> bool:
@@ -207,8 +220,9 @@ def is_main() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def record_of(config: TrainConfig, command: str, reward: RewardSource) -> Record:
+def record_of(config: TrainConfig, command: str) -> Record:
     """What `run.json` says of a training run, before its model is loaded."""
+    reward = config.reward_source()
     known = {**config.to_json(), "reward_hash": reward.hash} if reward.hash else config.to_json()
     return Record(
         kind="train",
@@ -247,51 +261,6 @@ def _reserve(repository: str) -> None:
             f"cannot access {repository!r} on the Hub: {first_line(error)}; "
             "log in with `hf auth login` or leave --push-to-hub out"
         ) from error
-
-
-# -- what stays ---------------------------------------------------------------------------------------------
-
-
-def _finish(
-    config: TrainConfig,
-    folder: Path,
-    model: "PreTrainedModel",
-    tokenizer: "PreTrainedTokenizerBase",
-    status: PolicyStatus,
-    callback: TrainingCallback | Rounds,
-    errors: list[float],
-    log_line: LineLogger,
-) -> TrainSummary:
-    """Keep the weights, and write summary, picture and card."""
-    ended = callback.summary()
-    weights_step = ended["steps"]
-    if ended["stopped"] != FINISHED and ended["best_step"] is not None:
-        # A rule was broken: the last weights are what it was to protect from.
-        load_state(model, callback.checkpoint(ended["best_step"]))
-        weights_step = ended["best_step"]
-    stored = None if config.lora_rank else stored_type(Path(status.loaded))
-    save_model(folder / MODEL, model, tokenizer, manifest_of(config, status), stored)
-    summary: TrainSummary = {
-        "policy_status": status.to_json(),
-        "control": config.control,
-        **ended,
-        "weights_step": weights_step,
-        "confidence_errors": errors,
-        "model": {path.name: file_sha256(path) for path in weight_files(folder / MODEL)},
-    }
-    write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
-    picture = learning_curve(folder)
-    (folder / MODEL / CURVE).write_bytes(picture.read_bytes())
-    write_card(folder)
-    if config.push_to_hub:
-        _push(folder / MODEL, config.push_to_hub, log_line)
-    return summary
-
-
-def manifest_of(config: TrainConfig, status: PolicyStatus) -> Manifest:
-    """What makes an evaluation play as the training did, and how the start was made where its own manifest says so."""
-    made = warm_start_of(Path(status.loaded))
-    return {**config.manifest(), "warm_start": made} if made else config.manifest()
 
 
 def save_model(
