@@ -8,12 +8,10 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from warroom.core.renderer import Vocab
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
+from warroom.train.demonstrations import deal_symbols
 from warroom.train.optimizers import rates_of
 from warroom.train.own_play import TaughtConversation, Teaching
 from warroom.train.steps import Row, round_row
@@ -107,15 +105,6 @@ class Dagger:
 
     def _with_new_symbols(self, shown: TaughtConversation) -> WeightedTokens:
         """The conversation with the symbols of each kind dealt anew."""
-        new = new_symbols(self.model, self.vocab, self._rng)
-        return new[torch.tensor(shown.ids)].tolist(), shown.weights
-
-
-def new_symbols(model: HfModel, vocab: Vocab, rng: Random) -> Tensor:
-    """For each token the one in its place, where symbols of a kind change places: numbered ones of one letter."""
-    out = torch.arange(len(model.tokenizer))
-    for kind in sorted({symbol.rstrip("0123456789") for symbol in vocab.symbols}):
-        own = [symbol for symbol in vocab.symbols if symbol.rstrip("0123456789") == kind]
-        ids = word_ids(model.tokenizer, own)
-        out[torch.tensor(ids)] = torch.tensor(rng.sample(ids, len(ids)))
-    return out
+        new, tokenizer = deal_symbols(self.vocab.symbols, self._rng), self.model.tokenizer
+        places = dict(zip(word_ids(tokenizer, new), word_ids(tokenizer, new.values()), strict=True))
+        return [places.get(token, token) for token in shown.ids], shown.weights

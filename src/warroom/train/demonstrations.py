@@ -149,16 +149,20 @@ def called(one: Demonstration, names: Sequence[str]) -> bool:
 
 
 def with_new_symbols(one: Demonstration, symbols: Sequence[str], rng: Random) -> Demonstration:
-    """The same conversation with the symbols of each kind dealt anew: numbered ones of one letter are of one kind."""
-    new: dict[str, str] = {}
-    for kind in sorted({_kind(symbol) for symbol in symbols}):
-        own = [symbol for symbol in symbols if _kind(symbol) == kind]
-        new |= dict(zip(own, rng.sample(own, len(own)), strict=True))
+    """The same conversation with the symbols of each kind dealt anew."""
+    new = deal_symbols(symbols, rng)
     return replace(one, messages=[_renamed_values(message, new) for message in one.messages])
 
 
-def _kind(symbol: str) -> str:
-    return symbol.rstrip("0123456789") if symbol[-1].isdigit() else ""
+def deal_symbols(symbols: Sequence[str], rng: Random) -> dict[str, str]:
+    """For each symbol the one in its place, where those of a kind change places: numbered ones of one letter."""
+    kinds: dict[str, list[str]] = {}
+    for symbol in symbols:
+        kinds.setdefault(symbol.rstrip("0123456789"), []).append(symbol)
+    new: dict[str, str] = {}
+    for _, own in sorted(kinds.items()):
+        new |= zip(own, rng.sample(own, len(own)), strict=True)
+    return new
 
 
 def _renamed(value: object, new: Mapping[str, str]) -> object:

@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 from warroom.core.errors import UnknownName, quote_input
 from warroom.importers.text_files import read_text
 from warroom.importers.topology.files import Service, read_project
-from warroom.importers.topology.graph import Edge, drop_cycles, reach_sizes, reachable, topological_order
+from warroom.importers.topology.graph import Edge, drop_cycles, topological_order
 from warroom.importers.topology.roles import Roles, assign, hosts_in
 from warroom.sim.service_topology import KINDS, STORES, ServiceTopology
 
@@ -102,11 +102,10 @@ def read_compose(paths: Sequence[Path], env_file: Path | None = None, edges: Col
         [edge for edge in named if edge not in infrastructure and edge not in firm],
         lambda edge: _doubt(edge, services, roles),
     )
-    sizes = reach_sizes(services, acyclic.calls)
-    reach = {name: sizes[name] for name in _roots(services, roles, acyclic.calls)}
+    reach = {name: acyclic.reach.size(name) for name in _roots(services, roles, acyclic.calls)}
     entries = list(reach) if len(services) == 1 else _ranked_entries(services, roles, reach)
     entry = entries[0] if entries else _no_entry(services, roles)
-    kept = reachable(entry, acyclic.calls)
+    kept = acyclic.reach.names(entry)
     topology = _topology(entry, kept, acyclic.calls, roles)
     reasons = _OmissionReasons(entry, roles, infrastructure, acyclic.calls)
     return ImportedTopology(
