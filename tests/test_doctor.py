@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 from warroom.cli.app import app
 from warroom.cli.checkup import EXTRAS
 from warroom.cli.lazy import COMPLETING
-from warroom.cli.libraries import OWN, ImportTrial, load, of_extra, requirements, version_of
+from warroom.cli.libraries import OWN, ImportTrial, load, of_extra, requirements
+from warroom.core.libraries import version_of
 
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("warroom")

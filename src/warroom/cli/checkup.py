@@ -18,8 +18,9 @@ from packaging.specifiers import SpecifierSet
 from rich.console import Console
 
 import warroom
-from warroom.cli.libraries import ImportTrial, load, of_extra, own_libraries, requirements, version_of
+from warroom.cli.libraries import ImportTrial, load, of_extra, own_libraries, requirements
 from warroom.core.errors import NotInstalled, first_line
+from warroom.core.libraries import version_of
 from warroom.core.splits import Split, seed_of
 from warroom.envs import environments, make, suite
 from warroom.policies import policy_set

@@ -52,14 +52,6 @@ def own_libraries(known: list[Requirement], extra: str) -> list[str]:
     return [one.name.lower() for one in asked if one.name != OWN]
 
 
-def version_of(library: str) -> str | None:
-    """The installed version; None if it is not installed."""
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _modules(libraries: list[str]) -> dict[str, str]:
     """What to import of each library, of those that have anything to import: the library by module."""
     found = {MODULES.get(library, library.replace("-", "_")): library for library in libraries}

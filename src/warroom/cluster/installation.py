@@ -4,11 +4,11 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
 import warroom
+from warroom.core.libraries import version_of
 
 LIBRARIES = ("ray", "bm25s", "rouge-score")
 """Libraries that decide what is played, whoever plays."""
@@ -30,7 +30,7 @@ class Installation(NamedTuple):
 def installation(libraries: Sequence[str] = ()) -> Installation:
     """What is installed here; `libraries` are those that count besides `LIBRARIES`."""
     python = ".".join(platform.python_version_tuple()[:2])
-    versions = {name: _version(name) for name in (*LIBRARIES, *libraries)}
+    versions = {name: version_of(name) or "" for name in (*LIBRARIES, *libraries)}
     return Installation(warroom.__version__, package_hash(Path(warroom.__file__).parent), python, versions)
 
 
@@ -43,13 +43,6 @@ def package_hash(folder: Path) -> str:
             content = hashlib.blake2b(path.read_bytes(), digest_size=HASH_BYTES).hexdigest()
             found.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
     return found.hexdigest()
-
-
-def _version(library: str) -> str:
-    try:
-        return metadata.version(library)
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def differences(here: Installation, there: Installation) -> list[str]:

@@ -1,7 +1,6 @@
 """Workers of a Ray cluster that play chunks of tasks: a worker or a machine that ends costs its chunk and no more."""
 
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -107,9 +106,8 @@ class _Worker(Generic[Task]):
     number: int
     handle: Handle
     machine: str = ""
-    sent: deque[Handle] = field(default_factory=deque)
-    """References to the results of its chunks, in the order in which it plays them."""
     chunks: dict[Handle, Chunk[Task]] = field(default_factory=dict)
+    """By the references to their results, in the order in which it plays them."""
 
 
 class Pool(Generic[Task, Result]):
@@ -201,10 +199,9 @@ class Pool(Generic[Task, Result]):
         """Give every worker its next chunks, first to those that have none."""
         for depth in range(1, DEPTH + 1):
             for worker in self._working:
-                if queue and len(worker.sent) < depth:
+                if queue and len(worker.chunks) < depth:
                     chunk = queue.take()
                     reference = worker.handle.play.remote(chunk)
-                    worker.sent.append(reference)
                     worker.chunks[reference] = chunk
                     self._sent[reference] = worker
 
@@ -227,8 +224,8 @@ class Pool(Generic[Task, Result]):
 
     def _ended(self, ready: Handle, queue: WorkQueue[Task]) -> ChunkResult[Result] | AbandonedTask[Task] | None:
         worker = self._sent.pop(ready)
-        chunk, at_fault = worker.chunks.pop(ready), worker.sent[0] is ready
-        worker.sent.remove(ready)
+        at_fault = ready == next(iter(worker.chunks))
+        chunk = worker.chunks.pop(ready)
         try:
             ended: ChunkResult[Result] = ray.get(ready)
         except ray.exceptions.RayTaskError as error:  # a result that does not pickle

@@ -87,13 +87,9 @@ def check_suited(env: str, scenario: str, policy: str) -> None:
 # -- one factory for each kind of name ----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class OracleFactory:
+def _oracle(env: Env, seat: str) -> Policy:
     """`oracle`: the policy that is told the truth."""
-
-    def __call__(self, env: Env, seat: str) -> Policy:
-        """A fresh policy for the seat."""
-        return Oracle(env)
+    return Oracle(env)
 
 
 @dataclass(frozen=True)
@@ -159,7 +155,7 @@ def _factory(env: str, name: str, policies: str, client: "LLMClient | None") -> 
     if user.is_user_policy(name):
         return UserFactory(name.rpartition(":")[2], user.source_of(name))
     if name == "oracle":
-        return OracleFactory()
+        return _oracle
     scripts = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in scripts:
         raise UnknownName(

@@ -2,20 +2,21 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 from statistics import fmean
-from typing import Any
+
+from torch.optim.optimizer import StateDict
 
 from warroom.core.renderer import Vocab
 from warroom.policies.model import HfModel
 from warroom.policies.prompt import word_ids
 from warroom.train.demonstrations import deal_symbols
-from warroom.train.optimizers import rates_of
+from warroom.train.optimizers import ScheduledOptimizers, rates_of
 from warroom.train.own_play import TaughtConversation, Teaching
 from warroom.train.steps import Row, round_row
-from warroom.train.warmstart import ScheduledOptimizers, WeightedTokens, rows_loss
+from warroom.train.warmstart import WeightedTokens, rows_loss
 
 KEPT = 4000
 """Conversations that are kept to be shown again."""
@@ -78,7 +79,7 @@ class Dagger:
             "kept": kept, "agreed": self.agreed,
         }  # fmt: skip
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: StateDict) -> None:
         """Go on from a `state`."""
         self._optimizers.restore(state)
         self._rng.setstate(state["rng"])

@@ -7,16 +7,17 @@ is held to its start by the divergence from it. Seats take turns, so that each l
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from random import Random
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import kl_div
+from torch.optim.optimizer import StateDict
 from transformers import PreTrainedModel
 
 from warroom.core.env import Env
@@ -28,10 +29,9 @@ from warroom.policies.generation import GenerationRequest
 from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.config import FROZEN, SHUFFLED
-from warroom.train.optimizers import rates_of
+from warroom.train.optimizers import ScheduledOptimizers, rates_of
 from warroom.train.own_play import Teaching, call_tokens
 from warroom.train.steps import PlayedIncident, Row, round_row
-from warroom.train.warmstart import ScheduledOptimizers
 
 KEPT = 600
 """Forks that are kept to be shown again; older ones were played on by a team that is no more."""
@@ -144,7 +144,7 @@ class Forks:
             "rounds": self.rounds, "kept": [asdict(fork) for fork in self._kept],
         }  # fmt: skip
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: StateDict) -> None:
         """Go on from a `state`."""
         self._optimizers.restore(state)
         self._rng.setstate(state["rng"])

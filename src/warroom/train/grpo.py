@@ -77,7 +77,6 @@ def make_trainer(
         callbacks=list(callbacks),
         rollout_config=rollout_config,
         curriculum=curriculum,
-        beta=config.beta,
         record=record,
     )
     trainer.remove_callback(PrinterCallback)

@@ -57,3 +57,28 @@ class CombinedOptimizer(torch.optim.Optimizer):
         for part, state in zip(self.parts, state_dict["parts"], strict=True):
             part.load_state_dict(state)
         self.param_groups = self._groups()
+
+
+class ScheduledOptimizers:
+    """The two at rates that change from step to step."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.model, self.optimizer = model, CombinedOptimizer(model, (1e-3, 1e-3))
+
+    def update(self, rates: tuple[float, float], share: float = 1.0) -> None:
+        """One step of both with a share of these learning rates (Muon's, AdamW's), then forget the gradient."""
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for part, rate in zip(self.optimizer.parts, rates, strict=True):
+            for group in part.param_groups:
+                group["lr"] = rate * share
+        self.optimizer.step()
+        self.model.zero_grad()
+
+    def state(self) -> dict[str, object]:
+        """The weights and what the optimizers remember."""
+        return {"weights": self.model.state_dict(), **self.optimizer.state_dict()}
+
+    def restore(self, state: StateDict) -> None:
+        """Go on from a `state`."""
+        self.model.load_state_dict(state["weights"])
+        self.optimizer.load_state_dict(state)

@@ -5,12 +5,13 @@ end when their minutes of processor time are used up.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
+from torch.optim.optimizer import StateDict
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from warroom.core.errors import first_line
@@ -45,7 +46,7 @@ class RoundLearner(Protocol):
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: StateDict) -> None:
         """Go on from a `state`."""
 
 

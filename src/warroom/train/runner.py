@@ -5,12 +5,12 @@ import os
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
+from warroom.core.libraries import version_of
 from warroom.core.signals import Interrupts, cause_of
 from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.generation import fitting_threads
@@ -234,15 +234,8 @@ def record_of(config: TrainConfig, command: str) -> Record:
         planned=parse_curriculum(config.curriculum).steps,
         started=now(),
         commit=git_commit(),
-        versions={name: found for name in LIBRARIES if (found := _version(name)) is not None},
+        versions={name: found for name in LIBRARIES if (found := version_of(name)) is not None},
     )
-
-
-def _version(library: str) -> str | None:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return None
 
 
 def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:

@@ -13,7 +13,6 @@ A file says what all cells share, what they differ in, and how each is evaluated
     seeds = 20
 """
 
-import json
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,7 @@ from typing import NamedTuple
 import yaml
 
 from warroom.core.errors import UnknownName, quote_input
+from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 from warroom.runs import RECORD, SUMMARY, RunState, read_record
 from warroom.train.config import TrainConfig
@@ -68,12 +68,12 @@ class GridCell:
     @property
     def name(self) -> str:
         """A name for people and for its folder; without the signs that part policies from one another."""
-        text = "_".join([f"{name}-{_plain(value)}" for name, value in self.values.items()])
+        text = "_".join([f"{name}-{_written(value, '+')}" for name, value in self.values.items()])
         return "".join([letter if letter.isalnum() or letter in ".-+" else "_" for letter in text])
 
 
-def _plain(value: object) -> str:
-    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+def _written(value: object, separator: str) -> str:
+    return separator.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def read_sweep(path: Path) -> TrainingGrid:
@@ -162,7 +162,7 @@ class CellFolder(NamedTuple):
             return _warroom("train", "--config", str(self.config), "--rehearse", "0", *_into(self.train))
         if sweep.evaluation is None or is_finished(self.eval):
             return None
-        flags = [word for name, value in sweep.evaluation.items() for word in (f"--{name}", _listed(value))]
+        flags = [word for name, value in sweep.evaluation.items() for word in (f"--{name}", _written(value, ","))]
         split = [] if "split" in sweep.evaluation else ["--split", "dev"]
         env = ["--env", str(read_record(self.train).config["env"])]
         model = ["--policies", f"hf:{self.train / 'model'}"]
@@ -175,10 +175,6 @@ def _warroom(*words: str) -> list[str]:
 
 def _into(folder: Path) -> list[str]:
     return ["--out", str(folder), *(["--resume"] if (folder / RECORD).is_file() else [])]
-
-
-def _listed(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def is_finished(folder: Path) -> bool:
@@ -206,14 +202,12 @@ def scores(place: CellFolder, *, evaluated: bool) -> list[CellScore]:
     if not is_finished(place.eval if evaluated else place.train):
         return []
     if not evaluated:
-        return [CellScore(tier, row["last"], None, None) for tier, row in _summary(place.train)["by_tier"].items()]
-    rows = [row for row in _summary(place.eval)["rows"] if row["scenario"] is None]
+        return [
+            CellScore(tier, row["last"], None, None)
+            for tier, row in read_json_object(place.train / SUMMARY)["by_tier"].items()
+        ]
+    rows = [row for row in read_json_object(place.eval / SUMMARY)["rows"] if row["scenario"] is None]
     return [CellScore(row["tier"], row["score"]["mean"], row["score"]["lo"], row["score"]["hi"]) for row in rows]
-
-
-def _summary(folder: Path) -> JsonObject:
-    found: JsonObject = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    return found
 
 
 class Compared(NamedTuple):

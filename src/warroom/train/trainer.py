@@ -81,7 +81,6 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         *,
         rollout_config: RolloutConfig,
         curriculum: Curriculum,
-        beta: float,
         args: GRPOConfig,
         processing_class: PreTrainedTokenizerBase,
         callbacks: Sequence[TrainerCallback] = (),
@@ -92,7 +91,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         self.fork_starts = ForkStarts(curriculum.config.fork_share, curriculum.config.seed)
         self._divergence: float | None = None
         self._began = self._generation = 0.0
-        seats = dict.fromkeys(curriculum.seats)
+        seats, beta = dict.fromkeys(curriculum.seats), curriculum.config.beta
         start = None if is_peft_model(model) else _copy(model, beta)
         places = Dataset.from_dict({"place": range(curriculum.schedule.steps * curriculum.config.groups)})
         super().__init__(

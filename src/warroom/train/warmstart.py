@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,7 +28,7 @@ from warroom.train.demonstrations import Demonstration, Mixture, demonstrations,
 from warroom.train.drill import Drill, joint_batch, recall_batch
 from warroom.train.leave_out import parse_left_out
 from warroom.train.nano import ASSISTANT, END, USER, NanoShape, nano_model, nano_tokenizer
-from warroom.train.optimizers import parts_of
+from warroom.train.optimizers import ScheduledOptimizers
 
 MAX_COMPLETION_LENGTH, TURN_TOKENS = 1024, 20
 """Tokens of a nano's conversation after the first page, and of one message; the preflight measures against them."""
@@ -337,29 +336,3 @@ def weighted_loss(model: PreTrainedModel, ids: Tensor, weights: Tensor, total: f
     losses = cross_entropy(logits.reshape(-1, logits.shape[-1]), ids[:, 1:].reshape(-1), reduction="none")
     wanted = weights[:, 1:].reshape(-1)
     return (losses * wanted).sum() / (wanted.sum() if total is None else total)
-
-
-class ScheduledOptimizers:
-    """Both optimizers of a nano, at rates that change from step to step."""
-
-    def __init__(self, model: PreTrainedModel) -> None:
-        self.model, self.parts = model, parts_of(model, (1e-3, 1e-3))
-
-    def update(self, rates: tuple[float, float], share: float = 1.0) -> None:
-        """One step of both with a share of these learning rates (Muon's, AdamW's), then forget the gradient."""
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        for part, rate in zip(self.parts, rates, strict=True):
-            for group in part.param_groups:
-                group["lr"] = rate * share
-            part.step()
-        self.model.zero_grad()
-
-    def state(self) -> dict[str, object]:
-        """The weights and what the optimizers remember."""
-        return {"weights": self.model.state_dict(), "parts": [part.state_dict() for part in self.parts]}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a `state`."""
-        self.model.load_state_dict(state["weights"])
-        for part, kept in zip(self.parts, state["parts"], strict=True):
-            part.load_state_dict(kept)
