@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from warroom.core.errors import UnknownName
 from warroom.core.messages import MessageDict
@@ -13,6 +13,7 @@ from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import SEEDS_PER_SPLIT, Split, for_training, seed_of
+from warroom.core.types import JsonObject
 from warroom.envs import env_spec, find, scenario_id, suite
 from warroom.train.config import TrainConfig
 
@@ -142,15 +143,6 @@ def row_options(config: TrainConfig, multiplier: float) -> Options:
     return options
 
 
-class CurriculumState(TypedDict):
-    """What a curriculum has learnt, as a checkpoint keeps it."""
-
-    teaching: dict[str, float]
-    """By tier and by scenario: the share of groups that differed in reward, of late."""
-    seen: dict[str, int]
-    """By tier: the last step that played it."""
-
-
 class Curriculum:
     """Deals the rows of each step. Scenarios and seats come in turn, so that each is trained as often as declared."""
 
@@ -229,10 +221,10 @@ class Curriculum:
         known = self.teaching.get(name, share)
         self.teaching[name] = SUCCESS_DECAY * known + (1 - SUCCESS_DECAY) * share
 
-    def state(self) -> CurriculumState:
+    def state(self) -> JsonObject:
         """What an adaptive curriculum has learnt; JSON-serialisable."""
         return {"teaching": self.teaching, "seen": self.seen}
 
-    def restore(self, state: CurriculumState) -> None:
+    def restore(self, state: JsonObject) -> None:
         """Go on from `state`."""
         self.teaching, self.seen = dict(state["teaching"]), dict(state["seen"])

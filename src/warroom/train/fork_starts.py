@@ -5,10 +5,11 @@ of a fork share all that was said before it, so that their rewards differ by wha
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from warroom.core.messages import MessageDict
 from warroom.core.rng import stream
+from warroom.core.types import JsonObject
 from warroom.envs import parse_spec
 from warroom.train.curriculum import CurriculumRow
 
@@ -22,16 +23,6 @@ class ModelOutput(NamedTuple):
     row: CurriculumRow
     written: tuple[MessageDict, ...]
     """Its messages, those before the fork of the rollout included."""
-
-
-class RememberedJson(TypedDict):
-    """The same in a checkpoint."""
-
-    spec: str
-    seat: str
-    multiplier: float
-    step: int
-    written: list[MessageDict]
 
 
 def written_by_model(messages: Sequence[MessageDict]) -> tuple[MessageDict, ...]:
@@ -63,7 +54,7 @@ class ForkStarts:
         told = chosen.written[: draws.randrange(1, len(chosen.written))]
         return row._replace(spec=chosen.row.spec, multiplier=chosen.row.multiplier, told=told)
 
-    def state(self) -> list[RememberedJson]:
+    def state(self) -> list[JsonObject]:
         """What a resumed run goes on from; JSON-serialisable."""
         return [
             {"spec": str(row.spec), "seat": row.seat, "multiplier": row.multiplier, "step": row.step,
@@ -71,7 +62,7 @@ class ForkStarts:
             for row, written in self.kept
         ]  # fmt: skip
 
-    def restore(self, state: Sequence[RememberedJson]) -> None:
+    def restore(self, state: Sequence[JsonObject]) -> None:
         """Go on from a `state`."""
         self.kept = [
             ModelOutput(

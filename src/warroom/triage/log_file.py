@@ -98,12 +98,13 @@ class TimedRecord(NamedTuple):
 
 def read_log(path: str, on_progress: ProgressCallback = lambda count: None) -> ParsedLog:
     """Read and count a log file, or standard input for `-`; a `ValueError` says why it cannot be read."""
-    log: ParsedLog | None = None
-    for log, found in _records(path, on_progress):
-        if found is not None:
+    with _opened(path) as raw:
+        reader = _reader(raw, path, on_progress)
+        if reader is None:
+            raise ValueError(f"{_shown(path)} is empty: there is nothing to triage")
+        log = reader.log
+        for found in reader.records():
             log.counts.add(*found)
-    if log is None:
-        raise ValueError(f"{_shown(path)} is empty: there is nothing to triage")
     if not log.counts.lines:
         first = log.examples[0] if log.examples else None
         why = f"; the first: line {first.number}, {first.reason}: {first.line!r}" if first else ""
@@ -114,7 +115,9 @@ def read_log(path: str, on_progress: ProgressCallback = lambda count: None) -> P
 
 def records_of(path: str) -> Iterator[TimedRecord]:
     """The records of a log file one by one, for a second reading."""
-    return (found for _, found in _records(path, lambda count: None) if found is not None)
+    with _opened(path) as raw:
+        reader = _reader(raw, path, lambda count: None)
+        yield from reader.records() if reader is not None else ()
 
 
 def size_of(path: str) -> int | None:
@@ -122,32 +125,28 @@ def size_of(path: str) -> int | None:
     return Path(path).stat().st_size if path != STDIN and Path(path).is_file() else None
 
 
-def _records(path: str, on_progress: ProgressCallback) -> Iterator[tuple[ParsedLog, TimedRecord | None]]:
-    """The log so far, and each record as it is read; None with the last, for lines at the end that hold none."""
-    with _opened(path) as raw:
-        lines = _lines(_texts(raw, path, on_progress))
-        head = _head(lines)
-        if not any(line.strip() for line in head):
-            return
-        reader = _Reader(path, head)
-        yield from ((reader.log, found) for found in reader.all(head, lines))
-        yield reader.log, None
+def _reader(raw: IO[bytes], path: str, on_progress: ProgressCallback) -> "_Reader | None":
+    """What reads an open log; None where its first lines are all empty."""
+    lines = _lines(_texts(raw, path, on_progress))
+    head = _head(lines)
+    return _Reader(path, head, lines) if any(line.strip() for line in head) else None
 
 
 class _Reader:
     """Reads the lines of one file; set up by the first of them."""
 
-    def __init__(self, path: str, head: list[str]) -> None:
-        self.path = path
+    def __init__(self, path: str, head: list[str], more: Iterator[list[str]]) -> None:
+        self.path, self._head = path, head
+        self._lines = chain(head, chain.from_iterable(more))
         self.line_reader = LineReader()
         self.log = ParsedLog(LogCounts(LogClock(_dated(head))))
 
-    def all(self, head: list[str], lines: Iterator[list[str]]) -> Iterator[TimedRecord]:
+    def records(self) -> Iterator[TimedRecord]:
         """Every record, line by line, or of the one JSON document that the file is."""
-        if _is_document(head):
-            yield from self._document(head, lines)
+        if _is_document(self._head):
+            yield from self._document()
             return
-        for number, line in enumerate(chain(head, chain.from_iterable(lines)), 1):
+        for number, line in enumerate(self._lines, 1):
             if line and not line.isspace():
                 self.log.lines += 1
                 yield from self._of_line(number, line)
@@ -181,9 +180,9 @@ class _Reader:
         if len(self.log.examples) < MAX_EXAMPLES:
             self.log.examples.append(SkippedLine(number, reason, line[:100]))
 
-    def _document(self, head: list[str], lines: Iterable[list[str]]) -> Iterator[TimedRecord]:
+    def _document(self) -> Iterator[TimedRecord]:
         parts, length = list[str](), 0
-        for line in chain(head, chain.from_iterable(lines)):
+        for line in self._lines:
             length += len(line) + 1
             if length > MAX_DOCUMENT:
                 raise ValueError(

@@ -78,8 +78,8 @@ def records_in(value: object, context: Mapping[str, Scalar] | None = None, depth
             else:
                 yield from records_in(item, context, depth + 1)
     elif isinstance(value, dict):
-        fields = _Fields({**(context or {}), **_scalars(value)})
         own = _Fields(_scalars(value))
+        fields = _Fields({**(context or {}), **own})
         record = _record(own, fields)
         if record:
             yield record

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypedDict, cast
+from typing import NamedTuple, Protocol, TypedDict
 
 from warroom.core.errors import UnknownName, describe_error
 from warroom.envs.tickets.storage import ImportWarningCount
@@ -84,22 +84,6 @@ class IncidentSource(Protocol):
         ...
 
 
-class ServiceEntryJson(TypedDict):
-    """A service, as the index lists it."""
-
-    name: str
-    kind: str
-    team: str | None
-
-
-class CallRow(TypedDict):
-    """A call between services, as the index lists it."""
-
-    caller: str
-    callee: str
-    count: int
-
-
 class IncidentRow(TypedDict):
     """An incident, as the index lists it."""
 
@@ -111,16 +95,6 @@ class IncidentRow(TypedDict):
     """Records by kind."""
     warnings: dict[str, int]
     """Issues by kind."""
-
-
-class RecordingIndex(TypedDict):
-    """The file `INDEX`, as far as an interrupted import goes on from it."""
-
-    services: list[ServiceEntryJson]
-    calls: list[CallRow]
-    incidents: list[IncidentRow]
-    strays: dict[str, int]
-    """Issues of the list of incidents."""
 
 
 def open_source(name: str, folder: Path) -> IncidentSource:
@@ -257,11 +231,10 @@ def open_archive(folder: Path, source: str, force: bool) -> ArchiveWriter:
 
 def _continued(folder: Path, source: str) -> ArchiveWriter:
     hint = "choose another --out, or overwrite it with --force"
-    data = recording.read_json(folder / INDEX)
-    if data.get("format") != FORMAT or data.get("source") != source:
+    index = recording.read_json(folder / INDEX)
+    if index.get("format") != FORMAT or index.get("source") != source:
         raise ValueError(f"{folder} exists and holds other recordings; {hint}")
     try:
-        index = cast("RecordingIndex", data)
         return ArchiveWriter(
             folder,
             source,

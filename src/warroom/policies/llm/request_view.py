@@ -53,7 +53,7 @@ class RequestView:
         opening, *others = self.conversation.messages
         opening = _opening(opening, self.tools if self.as_text else (), left_out=self.first > 1)
         sent = [opening, *others[self.first - 1 :]]
-        return text_messages(sent) if self.as_text else api_messages(sent)
+        return text_messages(sent) if self.as_text else [_api_message(message) for message in sent]
 
     @property
     def frame(self) -> str:
@@ -109,11 +109,6 @@ def readable_message(message: MessageDict, calls: Sequence[ParsedCall]) -> Messa
     return out
 
 
-def api_messages(messages: Sequence[MessageDict]) -> list[MessageDict]:
-    """Readable messages for a server that knows tools."""
-    return [_api_message(message) for message in messages]
-
-
 def text_messages(messages: Sequence[MessageDict]) -> list[MessageDict]:
     """Readable messages for a server that knows no tools: users and the model take turns, as chat templates want it."""
     out: list[MessageDict] = []
@@ -136,6 +131,7 @@ def _opening(message: MessageDict, tools: Sequence[Schema], *, left_out: bool) -
 
 
 def _api_message(message: MessageDict) -> MessageDict:
+    """A readable message for a server that knows tools."""
     if message["role"] == "tool":
         return {key: value for key, value in message.items() if key != "name"}
     if message["role"] == "assistant":

@@ -45,7 +45,7 @@ def _fenced(text: str) -> Iterator[str]:
     last = len(parts) - 2  # nothing closes what comes after
     first = 1
     while first <= last:
-        begun = parts[first][_label_end(parts[first]) :]
+        begun = _LABEL.sub("", parts[first], count=1)
         if not begun.startswith("{"):
             first += 1
             continue
@@ -54,12 +54,6 @@ def _fenced(text: str) -> Iterator[str]:
             return
         yield FENCE.join([begun, *parts[first + 1 : closing + 1]]).rstrip()
         first = closing + 2
-
-
-def _label_end(part: str) -> int:
-    found = _LABEL.match(part)
-    assert found is not None
-    return found.end()
 
 
 def _parse_text(raw: str) -> ParsedCall:
