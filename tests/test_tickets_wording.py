@@ -131,6 +131,7 @@ def test_what_a_ticket_has_to_say_stands_in_it_whoever_writes(split: str) -> Non
         assert wanted - {("name", written.name)} <= found, written.text
         assert ("name", written.name) in found, written.text
 
+
 def test_a_text_writes_its_days_in_one_way() -> None:
     both = 0
     for key in range(200):
@@ -139,7 +140,6 @@ def test_a_text_writes_its_days_in_one_way() -> None:
         assert ("2025-03-09" in first) == ("2025-03-09" in again)
         both |= 1 << ("2025-03-09" in first)
     assert both == 0b11
-
 
 
 @pytest.mark.slow
