@@ -11,7 +11,6 @@ from transformers.utils import get_json_schema
 
 from warroom.chat import Chat
 from warroom.core.errors import UnknownName
-from warroom.core.options import Options
 from warroom.core.schemas import tool_schemas
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.core.types import ToolCall
@@ -22,7 +21,7 @@ from warroom.rollout import play
 from warroom.train.config import TrainConfig
 from warroom.train.curriculum import Curriculum, CurriculumRow, multiplier_at, parse_curriculum, parse_multiplier
 from warroom.train.rollout import LocalBackend
-from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, seat_class
+from warroom.train.tools import RolloutConfig, SeatAdapter, seat_class
 
 SEATS = environments()["fleet"].seats
 SEED = seed_of(Split.TRAIN, 7)
@@ -130,7 +129,7 @@ def test_a_trainer_reads_off_the_methods_the_schemas_that_an_evaluation_shows(se
     public = [name for name, _ in inspect.getmembers(type(adapter), inspect.isfunction) if not name.startswith("_")]
     tools = [name for name in public if name not in ("reset", "get_reward")]
     read = [get_json_schema(getattr(adapter, name)) for name in tools]
-    assert json.dumps(read) == json.dumps(tool_schemas(any_renderer("fleet", renderer, seat, Options())))
+    assert json.dumps(read) == json.dumps(rollout_config(renderer).tools(seat))
     assert tools == [schema["name"] for schema in make("fleet/db_deadlock", "easy", SEED).brief(seat).tools]
 
 

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from warroom.core.messages import MessageDict
 from warroom.core.options import Options
-from warroom.core.renderer import Renderer
-from warroom.core.schemas import tool_method, tool_schemas
+from warroom.core.schemas import Schema, tool_method, tool_schemas
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training, seed_of
 from warroom.envs import env_spec, make, suite
@@ -33,6 +32,15 @@ class RolloutConfig:
     clock: Clock = field(default_factory=Clock)
     ready: deque[Rollout] = field(default_factory=deque)
     """Rollouts that were started side by side; the next resets take them, in order."""
+
+    def environment(self, seat: str) -> str:
+        """What a dataset row calls the environment of a seat, such as `fleet_sre`."""
+        return f"{self.env}_{seat}"
+
+    def tools(self, seat: str) -> list[Schema]:
+        """The schemas of a seat's tools, from some incident of the training split: they are the same in all."""
+        spec = EpisodeSpec(for_training(suite(self.env))[0], "easy", seed_of(Split.TRAIN, 0), self.options)
+        return tool_schemas(env_spec(self.env).renderers[self.renderer](make(spec).brief(seat)))
 
     def rollout(self, row: CurriculumRow) -> Rollout:
         """The rollout of a row, not yet started."""
@@ -98,28 +106,9 @@ class SeatAdapter:
 
 def seat_class(rollout_config: RolloutConfig, seat: str) -> type[SeatAdapter]:
     """The class of one seat; making an instance takes no arguments."""
-    functions = [
-        tool_method(schema["function"])
-        for schema in tool_schemas(
-            any_renderer(rollout_config.env, rollout_config.renderer, seat, rollout_config.options)
-        )
-    ]
+    functions = [tool_method(schema["function"]) for schema in rollout_config.tools(seat)]
     body: dict[str, object] = {function.__name__: function for function in functions}
     taken = [name for name in body if hasattr(SeatAdapter, name)]
     assert not taken, f"tools of {rollout_config.env} may not be called {', '.join(taken)}"
-    return type(
-        environment_name(rollout_config.env, seat),
-        (SeatAdapter,),
-        {**body, "_rollout_config": rollout_config, "_seat": seat},
-    )
-
-
-def environment_name(env: str, seat: str) -> str:
-    """What a dataset row calls the environment of a seat, such as `fleet_sre`."""
-    return f"{env}_{seat}"
-
-
-def any_renderer(env: str, renderer: str, seat: str, options: Options) -> Renderer:
-    """The renderer of a seat in some incident of the training split: the schemas are the same in all."""
-    spec = EpisodeSpec(for_training(suite(env))[0], "easy", seed_of(Split.TRAIN, 0), options)
-    return env_spec(env).renderers[renderer](make(spec).brief(seat))
+    body |= {"_rollout_config": rollout_config, "_seat": seat}
+    return type(rollout_config.environment(seat), (SeatAdapter,), body)

@@ -23,7 +23,6 @@ from trl.trainer.utils import add_fused_lm_head
 
 from warroom.core.messages import MessageDict
 from warroom.core.rng import stream
-from warroom.core.schemas import tool_schemas
 from warroom.core.types import ToolCall
 from warroom.policies.generation import GenerationRequest, generate, generate_on, is_small
 from warroom.policies.lfm2_cache import reader_of
@@ -36,7 +35,7 @@ from warroom.train.micro_batches import Batch, micro_batches
 from warroom.train.optimizers import CombinedOptimizer
 from warroom.train.rollout_stats import RolloutStats, step_record
 from warroom.train.steps import StepRecord
-from warroom.train.tools import RolloutConfig, SeatAdapter, any_renderer, environment_name, seat_class
+from warroom.train.tools import RolloutConfig, SeatAdapter, seat_class
 from warroom.train.trl_parts import (
     GeneratedTurns,
     MessageParser,
@@ -97,18 +96,13 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         super().__init__(
             model,
             train_dataset=places,
-            environment_factory={environment_name(rollout_config.env, s): seat_class(rollout_config, s) for s in seats},
+            environment_factory={rollout_config.environment(seat): seat_class(rollout_config, seat) for seat in seats},
             args=args,
             processing_class=processing_class,
             callbacks=list(callbacks),
         )
         # Schemas in place of functions: the very list that an evaluation shows, and nothing to derive at each prompt.
-        self._env_tools = {
-            environment_name(rollout_config.env, s): tool_schemas(
-                any_renderer(rollout_config.env, rollout_config.renderer, s, rollout_config.options)
-            )
-            for s in seats
-        }
+        self._env_tools = {rollout_config.environment(seat): rollout_config.tools(seat) for seat in seats}
         self._tokenizer = MessageParser(self.processing_class)
         self._set_start(start, beta)
         self._reader = reader_of(model)
@@ -162,10 +156,12 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         rows = [self._rows[row["place"] % groups] for row in inputs]
         self._memories = RolloutMemories()
         self._draws = stream(self.curriculum.config.seed, "sampled", step, self.accelerator.process_index)
-        prompts = self.rollout_config.begin(rows)
-        output: Batch = super()._generate_and_score_completions(
-            [_trl_row(row, prompt) for row, prompt in zip(rows, prompts, strict=True)]
-        )
+        prompts, environment = self.rollout_config.begin(rows), self.rollout_config.environment
+        trl_rows: list[TrlRow] = [
+            {"prompt": prompt, "environment": environment(row.seat), "row": row}
+            for row, prompt in zip(rows, prompts, strict=True)
+        ]
+        output: Batch = super()._generate_and_score_completions(trl_rows)
         self._divergence = self._measure_divergence(output)
         self._generation += time.perf_counter() - start
         return output
@@ -360,10 +356,6 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
 def _owned(ids: list[int], place: int) -> OwnedTokens:
     """Tokens of the rollout in this place, which no others were put behind yet, know their owner from now on."""
     return ids if isinstance(ids, OwnedTokens) else OwnedTokens(ids, place, len(ids))
-
-
-def _trl_row(row: CurriculumRow, prompt: list[MessageDict]) -> TrlRow:
-    return {"prompt": prompt, "environment": environment_name(row.spec.env, row.seat), "row": row}
 
 
 @contextmanager
