@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 import yaml
 
@@ -24,7 +24,7 @@ from warroom.train.card_results import (
 )
 from warroom.train.config import DAGGER, FORKS, GRPO, GRPO_ONLY, LEARN, ROUNDS_ONLY, SIZE, WHAT, TrainConfig
 from warroom.train.leave_out import LeftOut, parse_left_out
-from warroom.train.steps import DevRow, Row, TrainSummary, read_dev, read_steps
+from warroom.train.steps import Row, TrainSummary, read_dev, read_steps
 
 MODEL, CARD = "model", "README.md"
 TAGS = ["warroom", "agents", "oversight"]
@@ -68,24 +68,20 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
 
     A `ValueError` says which folder is not what it should be.
     """
-    manifest = read_manifest(run)
+    manifest, found = read_manifest(run), [read_evaluation(folder) for folder in evaluations]
     if "warm_start" in manifest:
         if (run.parent / RECORD).is_file():
             raise ValueError(f"{run} is the model of a training run; name the folder of the run, {run.parent}")
-        found = [read_evaluation(folder) for folder in evaluations]
-        path = run / CARD
-        path.write_text(warm_start_card(run.name, manifest, found), encoding="utf-8")
-        return path
-    record, summary = read_record(run), cast("TrainSummary", read_summary(run))
-    if record.kind != "train":
-        raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
-    if not (run / MODEL).is_dir():
-        raise ValueError(f"{run} has no {MODEL} folder: its training has not finished; resume it with --resume")
-    found = [read_evaluation(folder) for folder in evaluations]
-    path = run / MODEL / CARD
-    with contents_of(run):
-        training = Training(record, summary, read_steps(run), read_dev(run))
-        path.write_text(card(run, training, found), encoding="utf-8")
+        path, text = run / CARD, warm_start_card(run.name, manifest, found)
+    else:
+        record, summary = read_record(run), cast("TrainSummary", read_summary(run))
+        if record.kind != "train":
+            raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
+        if not (run / MODEL).is_dir():
+            raise ValueError(f"{run} has no {MODEL} folder: its training has not finished; resume it with --resume")
+        with contents_of(run):
+            path, text = run / MODEL / CARD, card(run, record, summary, found)
+    path.write_text(text, encoding="utf-8")
     return path
 
 
@@ -98,19 +94,9 @@ def warm_start_card(name: str, manifest: Mapping[str, object], evaluations: Sequ
     return "\n\n".join([opening, *([results(evaluations, env)] if evaluations else [])]) + "\n"
 
 
-class Training(NamedTuple):
-    """What a training run's folder says."""
-
-    record: Record
-    summary: TrainSummary
-    rows: Sequence[Row]
-    dev: Sequence[DevRow]
-
-
-def card(run: Path, training: Training, evaluations: Sequence[Evaluation]) -> str:
+def card(run: Path, record: Record, summary: TrainSummary, evaluations: Sequence[Evaluation]) -> str:
     """The text of the card."""
-    record, summary, rows = training.record, training.summary, training.rows
-    config = record.config
+    config, rows = record.config, read_steps(run)
     limits = (*LIMITS, training_profile(config["env"]).caution)
     parts = [
         _header(record),
@@ -118,7 +104,7 @@ def card(run: Path, training: Training, evaluations: Sequence[Evaluation]) -> st
         _opening(record, summary),
         results(evaluations, config["env"], _left_out(config)),
         _training(summary, rows),
-        on_dev(training.dev),
+        on_dev(read_dev(run)),
         _data(config, rows),
         _start(warm_start_of(run / MODEL)),
         _parameters(config),
