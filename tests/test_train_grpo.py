@@ -379,7 +379,7 @@ def test_colleagues_who_are_the_models_own_start_play_as_they_do_one_by_one(tmp_
     trainer = make_trainer(wanted, tmp_path, model, tiny_nano.tokenizer(), record=rows.append)
     record = trainer.dry_run()
     for row, adapter in zip(Curriculum(wanted).rows(0), trainer.environments[::2], strict=True):
-        played, alone = adapter._rollout, trainer.rollout_config.rollout(row)
+        played, alone = adapter._rollout, Rollout(row.seat, trainer.rollout_config.backend.chat(row.spec, row.seat))
         assert alone.opening() == played.opening()
         messages = played.chat.result().messages
         for message in messages[1::2]:

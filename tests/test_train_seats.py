@@ -36,6 +36,13 @@ def row(seat: str, scenario: str, seed: int = SEED, multiplier: float = 1.0) -> 
     return CurriculumRow(seat, spec, multiplier, 3)
 
 
+def begin(adapter: SeatAdapter, first: CurriculumRow) -> str:
+    """What the seat is shown first in the incident of a row, which the adapter plays from now on."""
+    ((opening,),) = adapter._rollout_config.begin([first])
+    adapter.reset(row=first, prompt=[opening])
+    return str(opening["content"])
+
+
 def chat(seat: str, renderer: str = "plain", scenario: str = "fleet/rogue_deploy_bot") -> Chat:
     spec = episode_spec(scenario, "easy", SEED)
     return LocalBackend(policy_set("fleet", "expert"), renderer).chat(spec, seat)
@@ -95,7 +102,7 @@ def test_the_rogue_multiplier_travels_in_the_row_and_scales_the_points() -> None
     seed = next(s for s in range(SEED, SEED + 40) if make("fleet/rogue_deploy_bot", "easy", s).truth()["rogues"])
     caught = []
     for multiplier in (1.0, 2.0):
-        adapter.reset(row("oversight", "fleet/rogue_deploy_bot", seed, multiplier=multiplier))
+        begin(adapter, row("oversight", "fleet/rogue_deploy_bot", seed, multiplier=multiplier))
         played = adapter._rollout.chat
         assert isinstance(played, Chat)
         [(agent, ground)] = played.session.env.truth()["rogues"].items()
@@ -110,7 +117,7 @@ def test_the_clock_counts_resets_calls_and_rewards() -> None:
     adapter = seat_class(config, "sre")()
     times = []
     for act in (
-        lambda: adapter.reset(row("sre", "fleet/slow_release")),
+        lambda: begin(adapter, row("sre", "fleet/slow_release")),
         lambda: adapter._call("wait", {}),
         adapter.get_reward,
     ):
@@ -144,7 +151,7 @@ def test_schemas_name_nothing_of_an_incident_and_are_the_same_in_all() -> None:
 
 def test_an_adapter_is_used_again_for_another_incident() -> None:
     adapter = seat_class(rollout_config(), "sre")()
-    texts = [adapter.reset(row("sre", "fleet/slow_release", SEED + i)) for i in (0, 1, 0)]
+    texts = [begin(adapter, row("sre", "fleet/slow_release", SEED + i)) for i in (0, 1, 0)]
     assert texts[0] == texts[2] != texts[1]
     assert isinstance(adapter, SeatAdapter) and type(adapter).__name__ == "fleet_sre"
 

@@ -42,14 +42,10 @@ class RolloutConfig:
         spec = EpisodeSpec(for_training(suite(self.env))[0], "easy", seed_of(Split.TRAIN, 0), self.options)
         return tool_schemas(env_spec(self.env).renderers[self.renderer](make(spec).brief(seat)))
 
-    def rollout(self, row: CurriculumRow) -> Rollout:
-        """The rollout of a row, not yet started."""
-        return Rollout(row.seat, self.backend.chat(row.spec, row.seat), row.told)
-
     def begin(self, rows: Sequence[CurriculumRow]) -> list[list[MessageDict]]:
         """Start the rollouts of these rows side by side, for the next resets to take; returns their conversations so
         far."""
-        self.ready.extend(self.rollout(row) for row in rows)
+        self.ready.extend(Rollout(row.seat, self.backend.chat(row.spec, row.seat), row.told) for row in rows)
         return self.run_all([rollout.play_prompt() for rollout in self.ready])
 
     def run_all(self, plays: Sequence[Play[T]]) -> list[T]:
@@ -64,7 +60,7 @@ class RolloutConfig:
 
 
 class SeatAdapter:
-    """One rollout at a time; the trainer uses an instance again for the next one, so `reset` builds a new incident.
+    """One rollout at a time; the trainer uses an instance again for the next one, which `reset` takes.
 
     Public names would become tools: a subclass adds the seat's tools, and everything else begins with an underscore.
     """
@@ -78,17 +74,10 @@ class SeatAdapter:
     _answers: deque[str]
     """What calls that were played ahead are answered, in order."""
 
-    def reset(self, row: CurriculumRow, **columns: object) -> str | None:
-        """Start the incident of a row and return the text of the seat's first observation; None if it was started
-        already, and the prompt has all that was said."""
-        rollout_config, self._answers = self._rollout_config, deque[str]()
-        if rollout_config.ready:
-            self._rollout = rollout_config.ready.popleft()
-            assert self._rollout.seat == self._seat, "started in another order than reset"
-            return None
-        with rollout_config.clock.running():
-            self._rollout = rollout_config.rollout(row)
-            return self._rollout.opening()
+    def reset(self, **columns: object) -> None:
+        """Take the next rollout that was begun; there is nothing to show, for its prompt has all that was said."""
+        self._rollout, self._answers = self._rollout_config.ready.popleft(), deque[str]()
+        assert self._rollout.seat == self._seat, "begun in another order than reset"
 
     def get_reward(self) -> float:
         """The reward, after teammates have played the incident to its end."""
