@@ -39,23 +39,30 @@ class BudgetRequest(NamedTuple):
     more: Mapping[str, object]
 
 
+class MailboxRequest(NamedTuple):
+    """A request in the mailbox."""
+
+    number: int
+    request: BudgetRequest
+
+
 class Mailbox:
     """The actor: holds requests until they are collected, and whoever asked until the answer is there."""
 
     def __init__(self) -> None:
-        self._letters: asyncio.Queue[tuple[int, BudgetRequest]] = asyncio.Queue()
+        self._letters: asyncio.Queue[MailboxRequest] = asyncio.Queue()
         self._answers: dict[int, asyncio.Future[object]] = {}
         self._numbers = count()
 
     async def ask(self, request: BudgetRequest) -> object:
         """The answer to a request."""
-        number = next(self._numbers)
-        self._answers[number] = asyncio.get_running_loop().create_future()
-        await self._letters.put((number, request))
-        return await self._answers[number]
+        letter = MailboxRequest(next(self._numbers), request)
+        self._answers[letter.number] = asyncio.get_running_loop().create_future()
+        await self._letters.put(letter)
+        return await self._answers[letter.number]
 
-    async def collect(self) -> list[tuple[int, BudgetRequest]]:
-        """The requests that wait, one at least, each with the number under which it is answered."""
+    async def collect(self) -> list[MailboxRequest]:
+        """The requests that wait, one at least."""
         found = [await self._letters.get()]
         while not self._letters.empty():
             found.append(self._letters.get_nowait())
@@ -118,19 +125,19 @@ class BudgetServer:
     def _serve(self) -> None:
         while True:
             try:
-                letters: list[tuple[int, BudgetRequest]] = ray.get(self._mailbox.collect.remote())
+                letters: list[MailboxRequest] = ray.get(self._mailbox.collect.remote())
             except ray.exceptions.RayError:  # the mailbox was closed
                 return
-            for number, request in letters:
-                self._client.run(self._answer(number, request))
+            for letter in letters:
+                self._client.run(self._answer(letter))
 
-    async def _answer(self, number: int, request: BudgetRequest) -> None:
+    async def _answer(self, letter: MailboxRequest) -> None:
         value: object = None
         try:
-            value = await self._perform(request)
+            value = await self._perform(letter.request)
         except RunStopped as stop:
             value = stop
-        self._mailbox.answer.remote(number, value)
+        self._mailbox.answer.remote(letter.number, value)
 
     async def _perform(self, request: BudgetRequest) -> object:
         arguments: Any = request.arguments  # with `more` those of the method of this name

@@ -168,16 +168,23 @@ def report(counts: LogCounts, split_at: str | None = None) -> Report:
 # -- where the windows meet -------------------------------------------------------------------------------
 
 
+class _Boundary(NamedTuple):
+    """The first bucket of now, and how it was chosen."""
+
+    place: int
+    how: str
+
+
 def _moment(
     counts: LogCounts, split_at: str | None, series: Sequence[_Series], total: _Series, buckets: int
-) -> tuple[int, str] | str:
-    """The first bucket of now, and how it was chosen; or why the windows do not meet."""
+) -> _Boundary | str:
+    """Where the windows meet, or why they do not."""
     if split_at is not None:
         seconds = counts.clock.parse(split_at, counts.start, counts.end - counts.width)
         place = min(max(1, round((seconds - counts.start) / counts.width)), buckets - 1)
         if buckets < 2:
             raise ValueError(f"all lines are of the same {counts.width} s: there is no time before to compare with")
-        return place, f"at {counts.clock.text(counts.start + place * counts.width)}, as you said"
+        return _Boundary(place, f"at {counts.clock.text(counts.start + place * counts.width)}, as you said")
     if counts.lines < MIN_LINES:
         return f"fewer than {MIN_LINES} lines: too few to compare"
     if buckets < MIN_BUCKETS:
@@ -189,8 +196,8 @@ def _moment(
     gains = {place: sum(max(0.0, _odds(each, total, place) - limit) for each in series) for place in moments}
     best = max(moments, key=lambda place: gains[place])
     if not gains[best]:
-        return buckets // 2, ""
-    return best, f"at {counts.clock.text(counts.start + best * counts.width)}, where the counts change most"
+        return _Boundary(buckets // 2, "")
+    return _Boundary(best, f"at {counts.clock.text(counts.start + best * counts.width)}, where the counts change most")
 
 
 def _moments(buckets: int) -> list[int]:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import warroom
 from warroom.core.errors import describe_error, quote_input
@@ -20,6 +20,14 @@ from warroom.policies.llm.requests import ApiResponse, Request, RequestFailed, p
 FORMAT = 2
 Body = dict[str, Any]
 """A JSON object: the body of a request, or a line of the file."""
+
+
+class RecordingFile(NamedTuple):
+    """The content of a recording."""
+
+    header: Body
+    lines: list[str]
+    """Its whole lines, the header's included."""
 
 
 def sha256(body: Mapping[str, object]) -> str:
@@ -156,8 +164,8 @@ def _check_play(path: Path, header: Body, play: Mapping[str, object]) -> None:
             raise ValueError(f"{path} was recorded with {flag} {was}, and not {play.get(name)}; give the same")
 
 
-def _read(path: Path) -> tuple[Body, list[str]]:
-    """The header of a file, and its lines, the header's included; one that was cut off at the end is left out."""
+def _read(path: Path) -> RecordingFile:
+    """Read a file; a line that was cut off at its end is left out."""
     number = 1
     try:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
@@ -169,4 +177,4 @@ def _read(path: Path) -> tuple[Body, list[str]]:
             parse_json_object(line)
     except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is no recording of calls: line {number}: {describe_error(error)}") from error
-    return header, lines
+    return RecordingFile(header, lines)
