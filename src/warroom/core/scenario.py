@@ -97,3 +97,7 @@ class EnvSpec:
     read_only_tools: frozenset[str] = frozenset()
     """Tools that only look or wait."""
     training_profile: TrainingProfile = TrainingProfile()
+
+    def options_of_compact_play(self) -> Options:
+        """The defaults, with what the compact rendering needs."""
+        return self.options.parse(self.compact_options)

@@ -107,7 +107,7 @@ def demonstrations(
 ) -> Iterator[list[Demonstration]]:
     """Endless play of the training split's incidents, one list per incident."""
     scenarios, index = for_training(suite(env, "full")), 0
-    options = env_spec(env).options.parse(env_spec(env).compact_options)
+    options = env_spec(env).options_of_compact_play()
     while True:
         rng = stream(seed, "demonstration", index)
         scenario, tier = rng.choice(scenarios), rng.choice(tiers)

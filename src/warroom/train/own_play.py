@@ -147,7 +147,7 @@ class Teaching:
 
     def _specs(self, tier: str) -> Iterator[EpisodeSpec]:
         scenarios = self.scenarios or for_training(suite(self.env, "full"))
-        options = self.options or env_spec(self.env).options.parse(env_spec(self.env).compact_options)
+        options = self.options or env_spec(self.env).options_of_compact_play()
         while True:
             rng = stream(self.seed, "own play", self.played)
             seed = seed_of(Split.TRAIN, (self.seed + 1) * 20_000_000 + self.played)

@@ -179,7 +179,7 @@ def save_nano(
 
 def make_sure(folder: Path, env: str, plan: WarmStart, on_progress: PhaseCallback) -> None:
     """Teach the model of a folder how sure to be, and write its weights again."""
-    model, options = HfModel(load(str(folder))), env_spec(env).options.parse(env_spec(env).compact_options)
+    model, options = HfModel(load(str(folder))), env_spec(env).options_of_compact_play()
     train_confidence(
         model, env, options, ConfidencePlan(plan.sure_steps, seed=plan.seed),
         lambda step, wrong: on_progress(SURE, step, plan.sure_steps, wrong),
