@@ -137,6 +137,8 @@ class _CaseDraw:
             registered, said = registered._replace(version=said), registered.version
         numbers = {name: number for name, number in registered.numbers.items() if name != hidden}
         others = [each for each in owned[1:] if self.test == "missing_fact" or each.asset.version != said]
+        if said != registered.version and any(each.asset.version == said for each in others):
+            return None  # what the user says of the version would mean the other asset
         owned = (first._replace(asset=registered._replace(numbers=numbers)), *others)
         settlement = settle(self.related, facts, self.cell.cause_id)
         drawn = DrawnCase(
