@@ -5,12 +5,12 @@ from math import log
 from statistics import stdev
 
 import pytest
+from logs_laws import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 
 from cases import some_of
 from warroom.core.splits import seed_of
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
-from warroom.evals.audit.logs.consistency import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
 from warroom.sim.counts import USERS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.outage_tiers import OUTAGE_TIERS

@@ -6,11 +6,11 @@ from string import Formatter
 
 import pytest
 import seen_and_predicted as recipe
+from consistency_laws import CAUSES, LAWS, ObservedIncident, violations, watched
 
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
-from warroom.evals.audit.fleet.consistency import CAUSES, LAWS, ObservedIncident, violations, watched
 from warroom.sim.alerts import FOR_MINUTES, RULES, Silence
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.cast_world import live_changes_of

@@ -4,10 +4,10 @@ from collections import Counter
 from itertools import product
 
 import pytest
+from consistency_laws import CAUSES, ObservedIncident, watched
 
 from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
-from warroom.evals.audit.fleet.consistency import CAUSES, ObservedIncident, watched
 from warroom.sim.casting import Site
 from warroom.sim.causes import FAULTS
 from warroom.sim.log_search import parse_query
