@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 from warroom.core.rng import hash_bytes
 from warroom.core.splits import Split, seed_of
 from warroom.envs.fleet.scenario import shipped_causes
-from warroom.evals.audit.fleet.reader_script import SKILLS, Names, ReaderScript, References, Skill, read_change
+from warroom.evals.audit.fleet.reader_script import Names, ReaderScript, References, Skill, read_change
 from warroom.evals.audit.gates import Interval, ratio
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.families import AGENTS, FAMILIES
@@ -210,17 +210,3 @@ def _reading(tier: str, split: str, k: int, skill: Skill) -> _Reading:
     named = {name for row in (facts.charters.values()) for name in row.services} | set(facts.states)
     script = ReaderScript(Names(people, tuple(sorted(named)), parts, known), skill)
     return _Reading(facts, script, split, seed, TIERS[tier].cross_references)
-
-
-def table(count: int) -> str:
-    """The scripts on all tiers and splits."""
-    rows = []
-    for skill in SKILLS:
-        for tier in ("easy", "medium", "hard"):
-            for split in ("train", "dev", "test"):
-                result = measure(tier, split, count, skill)
-                kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-                rogues = f"{sum([one.judged for one in result.incidents]) / CAUGHT:3.0f} rogues"
-                score = f"{rogues}, points {result.share().value:5.2f} caught {result.share_caught().value:4.2f}"
-                rows.append(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
-    return "\n".join(rows)

@@ -1,4 +1,7 @@
-"""Samples of the wordings: some texts of every kind and split, from the papers of drawn incidents."""
+"""Samples of the wordings: some texts of every kind and split, from the papers of drawn incidents.
+
+python recipes/wording_samples.py
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -91,3 +94,7 @@ def page(count: int = 3) -> str:
             lines.append("\n\n".join(samples(kind, split, count)))
             lines.append("```\n")
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(page())
