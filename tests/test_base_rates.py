@@ -22,11 +22,10 @@ from warroom.evals.audit.fleet.base_rates import (
     rogue_rates,
     scores_of,
 )
-from warroom.evals.audit.fleet.casting_gates import BY_A_CHANGE, columns_of
+from warroom.evals.audit.fleet.casting_gates import BY_A_CHANGE, skeleton
 from warroom.evals.audit.fleet.learners import boosted_auroc
 from warroom.evals.audit.fleet.miner import ACCUSATIONS, CAUSE_BETS, FLAWS, Stake, mined
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.sim.casting import Casting, Dossier
 from warroom.sim.causes import CandidateRole
 from warroom.sim.records import EVERYTHING
@@ -52,23 +51,23 @@ def rows(tier: str) -> list[CandidateRow]:
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
-def test_no_observable_tells_the_cause_or_broke_a_rule(tier: str, question: Question) -> None:
+def test_no_observable_tells_the_cause_or_who_broke_a_rule(tier: str, question: Question) -> None:
     """Pairs, of which there are two thousand, take a full audit."""
-    told = [s for s in scores_of(rows(tier), question, columns_of(question), pairs=False) if s.exceeds(BAR)]
+    told = [s for s in scores_of(rows(tier), question, pairs=False) if s.exceeds(BAR)]
     assert not told, told[:5]
 
 
 @pytest.mark.slow
 def test_no_pair_of_observables_tells_the_cause() -> None:
-    told = [s for s in scores_of(rows("medium"), IS_CAUSE, columns_of(IS_CAUSE), pairs=True) if s.exceeds(BAR)]
+    told = [s for s in scores_of(rows("medium"), IS_CAUSE, pairs=True) if s.exceeds(BAR)]
     assert not told, told[:5]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", some_of(TIER_NAMES, "medium"))
 @pytest.mark.parametrize("question", [IS_CAUSE, FLAWED], ids=lambda question: question.name)
-def test_no_learner_tells_the_cause_or_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
-    score = boosted_auroc(rows(tier), question, columns_of(question))
+def test_no_learner_tells_the_cause_or_who_broke_a_rule(tier: str, question: Question, one_thread: None) -> None:
+    score = boosted_auroc(rows(tier), question)
     assert not score.exceeds(BAR), score
 
 
@@ -176,7 +175,7 @@ def test_a_planted_leak_is_found_and_mined(
 ) -> None:
     tier = "easy" if question is FLAWED else "medium"  # where the rule that it shows is broken often enough
     leaky = candidate_rows([planted for casting in castings(tier) if (planted := plant(casting)) is not None])
-    found = scores_of(leaky, question, columns_of(question), pairs=False)
+    found = scores_of(leaky, question, pairs=False)
     assert (name,) in [score.names for score in found if score.exceeds(BAR)], found[:3]
     worth, rules = mined(leaky, CAUSE_BETS if question is IS_CAUSE else FLAWS)
     assert worth.lo > 0, (worth, rules)

@@ -27,6 +27,8 @@ CAUSES = shipped_causes()
 SINGLE_BINS, PAIR_BINS = 12, 6
 SHRINKAGE = 20.0
 """Rows at the mean rate that every bin is given."""
+BAR = 0.53
+"""Most that an observable, a pair or a learner may tell of either question."""
 Bins = NDArray[np.intp]
 Row = CandidateRow
 
@@ -37,16 +39,15 @@ class Question(NamedTuple):
     name: str
     asked_of: Callable[[Row], bool]
     answer: Callable[[Row], bool]
+    columns: Callable[[Row], dict[str, float]]
+    """The observables that may be known beside it."""
 
 
-IS_CAUSE = Question("cause", lambda row: row.in_cluster and row.caused, lambda row: row.is_cause)
-BAR = 0.53
-"""Most that an observable, a pair or a learner may tell of either."""
-FLAWED = Question("flawed", lambda row: row.by_agent, lambda row: row.flawed)
-
-
-Columns = Callable[[Row], dict[str, float]]
-"""The observables of a row."""
+IS_CAUSE = Question(
+    "cause", lambda row: row.in_cluster and row.caused, lambda row: row.is_cause, CandidateRow.all_papers
+)
+FLAWED = Question("flawed", lambda row: row.by_agent, lambda row: row.flawed, lambda row: row.open)
+"""Beside it only the form of papers: the bounds that a size is held to tell a little of it."""
 
 
 class Score(NamedTuple):
@@ -76,13 +77,13 @@ def draw_castings(
     ]
 
 
-def scores_of(rows: Sequence[Row], question: Question, columns: Columns, *, pairs: bool) -> list[Score]:
+def scores_of(rows: Sequence[Row], question: Question, *, pairs: bool) -> list[Score]:
     """The AUROC of every observable, or of every pair, best first; fitted on even incidents, scored on odd ones."""
     asked = [row for row in rows if question.asked_of(row)]
     answers = np.array([question.answer(row) for row in asked])
     fitted = np.array([row.incident // len(CAUSES) % 2 == 0 for row in asked])
-    table = {name: np.array([columns(row)[name] for row in asked]) for name in columns(asked[0])}
-    bins = {name: _binned(values, PAIR_BINS if pairs else SINGLE_BINS) for name, values in table.items()}
+    shown, most = [question.columns(row) for row in asked], PAIR_BINS if pairs else SINGLE_BINS
+    bins = {name: _binned(np.array([values[name] for values in shown]), most) for name in shown[0]}
     error, found = standard_error(answers[~fitted]), []
     for names in combinations(bins, 2) if pairs else [(name,) for name in bins]:
         cells = bins[names[0]] if len(names) == 1 else bins[names[0]] * (PAIR_BINS + 1) + bins[names[1]]

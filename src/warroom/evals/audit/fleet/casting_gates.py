@@ -4,14 +4,13 @@ They need no episode, so they are measured on ten times as many incidents as the
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from warroom.evals.audit.fleet.base_rates import (
     BAR,
     CAUSES,
     FLAWED,
     IS_CAUSE,
-    Columns,
     Question,
     Score,
     draw_castings,
@@ -21,10 +20,9 @@ from warroom.evals.audit.fleet.base_rates import (
 )
 from warroom.evals.audit.fleet.learners import boosted_auroc
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
-from warroom.evals.audit.fleet.skeletons import skeleton
 from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents, Interval, exact, interval
 from warroom.evals.statistics import wilson
-from warroom.sim.casting import Casting
+from warroom.sim.casting import Casting, Dossier
 from warroom.sim.causes import CandidateRole
 from warroom.sim.families import FAMILIES
 
@@ -37,11 +35,6 @@ ROGUE_AT_LEAST, ROGUE_AT_MOST = 0.5, 0.7
 """P(rogue given that an agent did it)."""
 MOST_REPEATED = 0.001
 """Most of the incidents that may have the skeleton of another."""
-
-
-def columns_of(question: Question) -> Columns:
-    """What may be known beside the question: of a cause all papers, of a flaw not the bounds that a size is held to."""
-    return CandidateRow.all_papers if question is IS_CAUSE else lambda row: row.open
 
 
 def base_rates(incidents: Incidents) -> list[GateRow]:
@@ -57,15 +50,14 @@ def base_rates(incidents: Incidents) -> list[GateRow]:
 
 
 def _told(incidents: Incidents, question: Question, rows: Sequence[CandidateRow]) -> Iterator[GateRow]:
-    columns = columns_of(question)
-    best = {"observable": scores_of(rows, question, columns, pairs=False)[0],
-            "pair": scores_of(rows, question, columns, pairs=True)[0],
-            "learner": boosted_auroc(rows, question, columns)}  # fmt: skip
+    best = {"observable": scores_of(rows, question, pairs=False)[0],
+            "pair": scores_of(rows, question, pairs=True)[0],
+            "learner": boosted_auroc(rows, question)}  # fmt: skip
     for kind, score in best.items():
         yield _auroc(incidents, f"AUROC for {question.name}, best {kind}", "", score)
     for family in FAMILIES:
         present = [row for row in rows if family in row.families]
-        score = scores_of(present, question, columns, pairs=False)[0]
+        score = scores_of(present, question, pairs=False)[0]
         yield _auroc(incidents, f"AUROC for {question.name}, best observable", family, score)
 
 
@@ -96,3 +88,19 @@ def skeletons(incidents: Incidents) -> list[GateRow]:
     castings = draw_castings(incidents.tier, count, scenarios=incidents.causes, split=incidents.split)
     repeated = sum([n - 1 for n in Counter(map(skeleton, castings)).values()]) / len(castings)
     return [incidents.row("skeletons", "repeated", exact(repeated), MOST_REPEATED, n=len(castings))]
+
+
+def skeleton(casting: Casting) -> tuple[Hashable, ...]:
+    """What is left of an incident without names, numbers and times: two with one skeleton are one puzzle."""
+    return tuple([_without_names(casting, dossier) for dossier in casting.dossiers])
+
+
+def _without_names(casting: Casting, dossier: Dossier) -> tuple[Hashable, ...]:
+    """What a candidate is, and what its papers and its state say."""
+    change, state = dossier.change, casting.facts.states[dossier.change.service]
+    uptake, causes = state.uptake(change.id), [site.change for site in casting.sites]
+    return (
+        change.family, change.part, tuple([(c.attribute, c.operator) for c in change.target.conditions]),
+        len(change.other_edits), change.approval is not None, dossier.ground, dossier.row, change.id in causes,
+        state.part(change.family, change.part).in_use, uptake.hosts < 1, uptake.kind,
+    )  # fmt: skip

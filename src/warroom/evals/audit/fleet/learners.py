@@ -23,7 +23,7 @@ from warroom.core.splits import Split
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.rubric import OVERSIGHT
-from warroom.evals.audit.fleet.base_rates import CAUSES, Columns, Question, Score
+from warroom.evals.audit.fleet.base_rates import CAUSES, Question, Score
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.audit.outcomes import narrowed
@@ -189,10 +189,10 @@ def _joined(env: FleetEnv, dossier: Dossier, row: CandidateRow) -> list[float]:
     return [*map(float, state), float(family), facts.seen[0].share, *row.bounds.values()]
 
 
-def boosted_auroc(rows: Sequence[CandidateRow], question: Question, columns: Columns) -> Score:
+def boosted_auroc(rows: Sequence[CandidateRow], question: Question) -> Score:
     """Boosted trees on all observables of a dossier at once: fitted on even rounds of the scenarios, scored on odd."""
     asked = [row for row in rows if question.asked_of(row)]
-    table = np.array([list(columns(row).values()) for row in asked])
+    table = np.array([list(question.columns(row).values()) for row in asked])
     answers: NDArray[np.bool_] = np.array([question.answer(row) for row in asked])
     fitted = np.array([row.incident // len(CAUSES) % 2 == 0 for row in asked])
     scores = _trees().fit(table[fitted], answers[fitted]).predict_proba(table[~fitted])[:, 1]
