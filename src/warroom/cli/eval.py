@@ -2,8 +2,8 @@
 
 import os
 import webbrowser
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -131,7 +131,10 @@ def eval_command(
     typed = run_command_line(out, folder, resume=False), run_command_line(out, folder, resume=True)
     require_unlocked(folder)  # before a recording that another process writes is opened
     try:
-        with connect(behind, api, folder, resume) as client, _cluster_engine(plan, on, workers, client) as remote:
+        with (
+            connect(behind, api, folder, resume) as client,
+            heavy.ray_engine.ray_engine(plan, on, workers, say, client) if on is not None else nullcontext() as remote,
+        ):
             play_shown(plan, folder, typed, resume=resume, workers=workers, client=client, remote=remote)
         if roc:
             _score(plan, folder)
@@ -149,19 +152,6 @@ def eval_command(
 
 def _list(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else split_list(text)
-
-
-@contextmanager
-def _cluster_engine(
-    plan: Plan, options: ClusterOptions | None, workers: int | None, client: "LLMClient | None"
-) -> "Iterator[RayEngine | None]":
-    """The workers of a cluster, once every machine of it was checked; None where this machine plays."""
-    if options is None:
-        yield None
-        return
-
-    with heavy.ray_engine.ray_engine(plan, options, workers, say, client) as remote:
-        yield remote
 
 
 def play_shown(

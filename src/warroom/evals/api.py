@@ -5,8 +5,8 @@ import shlex
 import shutil
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -173,8 +173,9 @@ def evaluate(
     )  # fmt: skip
     plan, _ = select_plan(request)
     folder = Path(mkdtemp(prefix="warroom-") if out is None else out)
+    log_line = logging.getLogger(__name__).info
     with (
-        _cluster_engine(plan, on, workers) as remote,
+        ray_engine.ray_engine(plan, on, workers, log_line) if on is not None else nullcontext() as remote,
         open_run(folder, evaluation_record(plan, _command(plan)), resume) as run,
     ):
         aborted = play_plan(plan, run, workers or 1, engine=remote)
@@ -186,19 +187,6 @@ def evaluate(
     for line in summarise_errors(aborted):
         warnings.warn(line, stacklevel=2)
     return results
-
-
-@contextmanager
-def _cluster_engine(
-    plan: Plan, options: ClusterOptions | None, workers: int | None
-) -> Iterator["ray_engine.RayEngine | None"]:
-    """The workers of a cluster; None where this machine plays."""
-    if options is None:
-        yield None
-        return
-
-    with ray_engine.ray_engine(plan, options, workers, logging.getLogger(__name__).info) as remote:
-        yield remote
 
 
 def _named(policies: PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]) -> dict[str, str | PolicySource]:

@@ -1,11 +1,12 @@
-"""What an engine is: whatever plays the episodes of an evaluation, on one machine or on many."""
+"""What an engine is: whatever plays the episodes of an evaluation, on one machine or on many, and what it needs."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from warroom.core.errors import EpisodeAborted
-from warroom.evals.plan import Plan
-from warroom.policies import PolicySet
+from warroom.core.user_files import file_hash
+from warroom.envs import scenario_path
+from warroom.policies import PolicySet, llm
 from warroom.rollout import play_as_ready
 from warroom.runs import EpisodeKey
 
@@ -38,7 +39,18 @@ def play_chunk(policies: PolicySet, keys: Sequence[EpisodeKey], width: int | Non
         yield EpisodeLine(keys[finished.index], ended if isinstance(ended, EpisodeAborted) else ended.to_json())
 
 
-def models_by_policy(plan: Plan) -> dict[str, list[str]]:
-    """The names of the models that play, by policy; policies of scripts alone are left out."""
-    found = {policy: list(players.models.values()) for policy, players in plan.policy_sets().items()}
-    return {policy: names for policy, names in found.items() if names}
+def is_served(policy_set: PolicySet) -> bool:
+    """Whether a model behind an API plays in it."""
+    return any(map(llm.is_llm, policy_set.models.values()))
+
+
+def local_models(policy_sets: Iterable[PolicySet]) -> list[str]:
+    """The names of the models that play in processes of ours."""
+    names = [name for players in policy_sets for name in players.models.values() if not llm.is_llm(name)]
+    return list(dict.fromkeys(names))
+
+
+def scenario_hashes(scenarios: Collection[str]) -> dict[str, str]:
+    """The hashes of a user's scenario files, by scenario."""
+    paths = {scenario: scenario_path(scenario) for scenario in scenarios}
+    return {scenario: file_hash(path) for scenario, path in paths.items() if path is not None}

@@ -3,7 +3,7 @@
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,11 +17,9 @@ from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.errors import EpisodeAborted
 from warroom.core.late import LateModule
 from warroom.core.signals import Interrupts
-from warroom.core.user_files import file_hash
-from warroom.envs import scenario_path
-from warroom.evals.engines import BATCH, EpisodeLine, play_chunk
+from warroom.evals.engines import BATCH, EpisodeLine, is_served, local_models, play_chunk, scenario_hashes
 from warroom.evals.plan import Plan
-from warroom.policies import PolicySet, hf, llm
+from warroom.policies import PolicySet, hf
 from warroom.runs import EpisodeKey
 
 if TYPE_CHECKING:
@@ -47,11 +45,11 @@ class PlayFiles:
     @classmethod
     def of(cls, plan: Plan, models: Collection[str]) -> "PlayFiles":
         """What plays a plan here."""
-        return cls(_weights(models), _scenarios(plan.scenarios))
+        return cls(_weights(models), scenario_hashes(plan.scenarios))
 
     def check(self) -> None:
         """A `ValueError` says which of them differ here, or are missing."""
-        found = PlayFiles(_weights(self.weights), _scenarios(self.scenarios))
+        found = PlayFiles(_weights(self.weights), scenario_hashes(self.scenarios))
         wanted, there = {**self.weights, **self.scenarios}, {**found.weights, **found.scenarios}
         wrong = [name for name, hash_ in wanted.items() if there[name] != hash_]
         if wrong:
@@ -60,11 +58,6 @@ class PlayFiles:
 
 def _weights(models: Collection[str]) -> dict[str, str]:
     return {name: found["sha256"] for name, found in hf.policy_status(models).items()}
-
-
-def _scenarios(scenarios: Collection[str]) -> dict[str, str]:
-    paths = {scenario: scenario_path(scenario) for scenario in scenarios}
-    return {scenario: file_hash(path) for scenario, path in paths.items() if path is not None}
 
 
 class EpisodeWorker:
@@ -151,17 +144,6 @@ def _lines(ended: ChunkResult[EpisodeLine] | AbandonedTask[EpisodeKey]) -> Itera
         yield EpisodeLine(ended.task, EpisodeAborted(ended.why))
     else:
         yield from ended.results
-
-
-def is_served(policy_set: PolicySet) -> bool:
-    """Whether a model behind an API plays in it."""
-    return any(map(llm.is_llm, policy_set.models.values()))
-
-
-def local_models(policy_sets: Iterable[PolicySet]) -> list[str]:
-    """The names of the models that workers hold themselves."""
-    names = [name for players in policy_sets for name in players.models.values() if not llm.is_llm(name)]
-    return list(dict.fromkeys(names))
 
 
 @contextmanager

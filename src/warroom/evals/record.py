@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from warroom.core.user_files import file_hash
-from warroom.envs import scenario_path
+from warroom.evals.engines import local_models, scenario_hashes
 from warroom.evals.plan import Plan
-from warroom.policies import hf, llm
+from warroom.policies import hf
 from warroom.runs import Record, git_commit, now
 
 if TYPE_CHECKING:
@@ -19,14 +18,12 @@ def evaluation_record(plan: Plan, command: str, client: "LLMClient | None" = Non
     same name.
     """
     sets = plan.policy_sets().values()
-    models = [name for policies in sets for name in policies.models.values() if not llm.is_llm(name)]
-    status: dict[str, dict[str, Any]] = hf.policy_status(models)
+    status: dict[str, dict[str, Any]] = hf.policy_status(local_models(sets))
     files = {name: file_hash for policies in sets for name, file_hash in policies.files.items()}
-    paths = {scenario: scenario_path(scenario) for scenario in plan.scenarios}
     hashes = {
         "weights": {name: found["sha256"] for name, found in status.items()},
         "policy_files": files,
-        "scenario_files": {scenario: file_hash(path) for scenario, path in paths.items() if path is not None},
+        "scenario_files": scenario_hashes(plan.scenarios),
     }
     asked = {"api": client.api.play} if client is not None else {}
     return Record(

@@ -7,11 +7,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from warroom.core.errors import EpisodeAborted
-from warroom.evals.engines import Engine, EpisodeLine, models_by_policy
+from warroom.evals.engines import Engine, EpisodeLine, is_served, local_models
 from warroom.evals.local_engines import InProcessEngine, ProcessEngine, chunked
 from warroom.evals.plan import Plan
 from warroom.evals.shards import ShardCollector
-from warroom.policies import hf, llm
+from warroom.policies import hf
 from warroom.runs import EpisodeKey, Run
 
 if TYPE_CHECKING:
@@ -80,9 +80,10 @@ def _local_engine(
 ) -> Engine:
     """Processes where there is work for several. A model that is large, on a graphics card or behind a server is one
     for all, and a class of this process is known to no other: everything happens in this process then."""
-    models = models_by_policy(plan)
-    served = [policy for policy, names in models.items() if any(map(llm.is_llm, names))]
-    small = not served and hf.are_small(name for names in models.values() for name in names)
+    policy_sets = plan.policy_sets()
+    models = [policy for policy, players in policy_sets.items() if players.models]
+    served = [policy for policy, players in policy_sets.items() if is_served(players)]
+    small = not served and hf.are_small(local_models(policy_sets.values()))
     workers = (workers or usual_workers(todo, models)) if small and not plan.objects else 1
     workers = min(workers, len(chunked(todo, models, workers, served)))
     if workers > 1:
