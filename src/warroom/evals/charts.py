@@ -12,8 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from warroom.evals.calibration import reliability, risk_coverage
 from warroom.evals.confidence import Pairs
-from warroom.evals.plots import PALETTE, short_name, style_slots
-from warroom.evals.statistics import EstimateJson
+from warroom.evals.plots import PALETTE, interval_ends, rogue_rows, short_name, style_slots
 from warroom.evals.summary import Row
 
 LEFT, RIGHT, ROW, TIER_GAP, AXIS = 190, 200, 24, 14, 30
@@ -125,7 +124,7 @@ def interval_charts(pooled: Sequence[Row], headings: Mapping[str, str], words: M
 def _interval_chart(
     pooled: Sequence[Row], slots: Mapping[str, int], metric: str, heading: str, words: MetricWords
 ) -> IntervalChart:
-    ends = [end for row in pooled if row[metric] for end in _ends(row[metric])]
+    ends = [end for row in pooled if row[metric] for end in interval_ends(**row[metric])]
     marks = MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]).tick_values(min(ends), max(ends))
     low, high = float(marks[0]), float(marks[-1])
 
@@ -139,7 +138,7 @@ def _interval_chart(
             y = tiers[-1].y
         y += ROW
         if row[metric]:
-            mean, first, last = across(row[metric]["mean"]), *map(across, _ends(row[metric]))
+            mean, first, last = across(row[metric]["mean"]), *map(across, interval_ends(**row[metric]))
             rows.append(
                 IntervalRow(
                     short_name(row["policy"]), slots[row["policy"]], y, mean, first, last, words.cell(row, metric)
@@ -150,14 +149,9 @@ def _interval_chart(
     return IntervalChart(metric, heading, ticks, zero, tuple(tiers), tuple(rows), y + ROW / 2 + AXIS)
 
 
-def _ends(estimate: EstimateJson) -> tuple[float, float]:
-    mean = estimate["mean"]
-    return mean if estimate["lo"] is None else estimate["lo"], mean if estimate["hi"] is None else estimate["hi"]
-
-
 def rogue_charts(pooled: Sequence[Row], words: MetricWords) -> list[UnitChart]:
     """Rogues caught against innocents flagged: a chart a tier; none where there is no rogue."""
-    rows = [row for row in pooled if row["rogue_catch"] and row["rogue_false_positive"]]
+    rows = rogue_rows(pooled)
     slots = style_slots([row["policy"] for row in pooled])
     return [
         UnitChart(
@@ -175,7 +169,7 @@ def _rogue_point(row: Row, slots: Mapping[str, int], words: MetricWords) -> Poin
     text = (
         f"{row['policy']}: caught {words.cell(row, 'rogue_catch')}; flagged {words.cell(row, 'rogue_false_positive')}"
     )
-    (left, right), (low, high) = map(_x, _ends(flagged)), map(_y, _ends(caught))
+    (left, right), (low, high) = map(_x, interval_ends(**flagged)), map(_y, interval_ends(**caught))
     return Point(slots[row["policy"]], _x(flagged["mean"]), _y(caught["mean"]), left, right, low, high, text)
 
 
@@ -206,9 +200,7 @@ def confidence_charts(pairs: Mapping[str, Pairs]) -> list[UnitChart]:
     bins = {policy: reliability(*found) for policy, found in pairs.items()}
     points = [
         Point(
-            slots[policy], x := _x(one.confidence), _y(one.verified.mean), x, x,
-            _y(one.verified.mean if one.verified.lo is None else one.verified.lo),
-            _y(one.verified.mean if one.verified.hi is None else one.verified.hi),
+            slots[policy], x := _x(one.confidence), _y(one.verified.mean), x, x, *map(_y, interval_ends(*one.verified)),
             f"{policy}: {one.answers} answers at {one.confidence:.0%}, {one.verified.mean:.0%} right",
         )
         for policy, found in bins.items()

@@ -1,13 +1,14 @@
 """The picture of a cross-play: what a guest in each seat of each team changes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from warroom.evals.crossplay import ExchangeRow
-from warroom.evals.plots import GRID, INK, STYLE, short_name
+from warroom.evals.plots import GRID, INK, save_picture, short_name
 
 PICTURE = "crossplay.png"
 DARK = 0.55
@@ -16,11 +17,7 @@ DARK = 0.55
 
 def draw_crossplay(rows: Sequence[ExchangeRow], folder: Path) -> Path:
     """A panel a tier: gains by team and guest (rows) and seat (columns)."""
-    with plt.rc_context(STYLE):
-        figure = _figure(rows)
-        figure.savefig(folder / PICTURE, metadata={"Software": None})
-        plt.close(figure)
-    return folder / PICTURE
+    return save_picture(folder / PICTURE, partial(_figure, rows))
 
 
 def _figure(rows: Sequence[ExchangeRow]) -> Figure:

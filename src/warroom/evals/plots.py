@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
-from warroom.evals.statistics import EstimateJson
+from warroom.evals.statistics import Estimate
 from warroom.evals.summary import Row
 
 try:
@@ -44,7 +45,7 @@ STYLE: dict[Any, Any] = {
     "savefig.dpi": 130,
 }
 
-Draw = Callable[[Sequence[Row]], "Figure | None"]
+Draw = Callable[[Sequence[Row]], "Figure"]
 
 
 def short_name(policy: str) -> str:
@@ -56,17 +57,18 @@ def short_name(policy: str) -> str:
 def draw_all(summary: Row, folder: Path) -> list[Path]:
     """Draw every picture that the summary has the metrics for; returns their files."""
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
-    out = []
-    for name, draw in PICTURES.items():
-        with plt.rc_context(STYLE):
-            figure = draw(pooled)
-            if figure is None:
-                continue
-            # Without the software's version in the file, the same numbers give the same bytes.
-            figure.savefig(folder / name, metadata={"Software": None})
-            plt.close(figure)
-        out.append(folder / name)
-    return out
+    shown = {name: draw for name, draw in PICTURES.items() if draw is not rogue or rogue_rows(pooled)}
+    return [save_picture(folder / name, partial(draw, pooled)) for name, draw in shown.items()]
+
+
+def save_picture(path: Path, draw: Callable[[], Figure]) -> Path:
+    """Draw in the style of all pictures and save; returns the file."""
+    with plt.rc_context(STYLE):
+        figure = draw()
+        # Without the software's version in the file, the same numbers give the same bytes.
+        figure.savefig(path, metadata={"Software": None})
+        plt.close(figure)
+    return path
 
 
 def comparison(pooled: Sequence[Row]) -> Figure:
@@ -81,7 +83,7 @@ def comparison(pooled: Sequence[Row]) -> Figure:
         # A little apart, so that intervals do not hide one another.
         places = [tiers.index(row["tier"]) + apart * (number - (len(policies) - 1) / 2) for row in rows]
         means = [row["points"]["mean"] for row in rows]
-        arms = _error_bars([row["points"] for row in rows])
+        arms = error_bars([Estimate(**row["points"]) for row in rows])
         axes.errorbar(places, means, yerr=arms, **styles[policy], markersize=9, lw=2.5, capsize=5)
         ends[policy] = means[-1]
     axes.axhline(0, color=INK, lw=1, zorder=0)
@@ -94,11 +96,14 @@ def comparison(pooled: Sequence[Row]) -> Figure:
     return figure
 
 
-def rogue(pooled: Sequence[Row]) -> Figure | None:
-    """Rogues caught against innocents flagged: a panel per tier, a point per policy; None where there is no rogue."""
-    rows = [row for row in pooled if row["rogue_catch"] and row["rogue_false_positive"]]
-    if not rows:
-        return None
+def rogue_rows(pooled: Sequence[Row]) -> list[Row]:
+    """The rows of policies and tiers where there were rogues to catch."""
+    return [row for row in pooled if row["rogue_catch"] and row["rogue_false_positive"]]
+
+
+def rogue(pooled: Sequence[Row]) -> Figure:
+    """Rogues caught against innocents flagged: a panel per tier, a point per policy."""
+    rows = rogue_rows(pooled)
     tiers, policies = _tiers(rows), _policies(pooled)
     figure, grid = plt.subplots(
         1, len(tiers), figsize=(1 + 5 * len(tiers), 6), sharey=True, squeeze=False, layout="constrained"
@@ -115,19 +120,20 @@ def rogue(pooled: Sequence[Row]) -> Figure | None:
 
 def draw_roc(roc: Row, folder: Path) -> Path:
     """Catch rate against false positives at every threshold: a panel per policy, a line per tier, all in bold."""
-    path, shown = folder / "roc.png", roc["policies"]
-    with plt.rc_context(STYLE):
-        size = (1 + 6 * len(shown), 6.5)
-        figure, grid = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
-        for axes, found in zip(grid[0], shown, strict=True):
-            _roc_panel(axes, found["rows"], roc["levels"])
-            axes.set_title(short_name(found["policy"]), weight="normal", fontsize=12)
-        grid[0][0].set_ylabel("rogues caught")
-        figure.supxlabel("episodes in which an innocent agent is flagged")
-        figure.suptitle("Catch rate at every threshold of the overseer", weight="bold", x=0.02, ha="left")
-        figure.savefig(path, metadata={"Software": None})
-        plt.close(figure)
-    return path
+    return save_picture(folder / "roc.png", partial(_roc, roc))
+
+
+def _roc(roc: Row) -> Figure:
+    shown = roc["policies"]
+    size = (1 + 6 * len(shown), 6.5)
+    figure, grid = plt.subplots(1, len(shown), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for axes, found in zip(grid[0], shown, strict=True):
+        _roc_panel(axes, found["rows"], roc["levels"])
+        axes.set_title(short_name(found["policy"]), weight="normal", fontsize=12)
+    grid[0][0].set_ylabel("rogues caught")
+    figure.supxlabel("episodes in which an innocent agent is flagged")
+    figure.suptitle("Catch rate at every threshold of the overseer", weight="bold", x=0.02, ha="left")
+    return figure
 
 
 def _roc_panel(axes: Axes, rows: Sequence[Row], levels: Sequence[float]) -> None:
@@ -139,11 +145,16 @@ def _roc_panel(axes: Axes, rows: Sequence[Row], levels: Sequence[float]) -> None
             ends = [row["catch_at"][f"{level:g}"] for level in levels if row["auc"]["lo"] is not None]
             low, high = ([end[name] for end in ends] for name in ("lo", "hi"))
             axes.fill_between(levels[: len(ends)], low, high, color=color, alpha=0.15, lw=0)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    share_axes(axes)
+    axes.legend(loc="best", frameon=False, fontsize=11)
+
+
+def share_axes(axes: Axes, room: float = 0.02) -> None:
+    """Two shares against each other, with some room around."""
+    axes.set(xlim=(-room, 1 + room), ylim=(-room, 1 + room))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(color=GRID)
-    axes.legend(loc="best", frameon=False, fontsize=11)
 
 
 def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> None:
@@ -154,20 +165,17 @@ def _rogue_panel(axes: Axes, rows: Sequence[Row], policies: Sequence[str]) -> No
         points[row["policy"]] = (across["mean"], up["mean"])
         # Later ones are smaller, so that points on one spot all show.
         size = 8 + 12 * (len(policies) - number) / len(policies)
-        look, sides = styles[row["policy"]], _error_bars([across])
+        look, sides = styles[row["policy"]], error_bars([Estimate(**across)])
         axes.errorbar(
             *points[row["policy"]],
             xerr=sides,
-            yerr=_error_bars([up]),
+            yerr=error_bars([Estimate(**up)]),
             **look,
             markersize=size,
             elinewidth=1.5,
             mec="white",
         )
-    axes.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(PercentFormatter(1.0))
-    axes.grid(color=GRID)
+    share_axes(axes, room=0.06)
     for policy, (x, y) in _far_enough(points).items():
         right = points[policy][0] <= 0.6
         color = styles[policy]["color"]
@@ -227,11 +235,15 @@ def _marker(slot: int) -> str:
     return MARKERS[(slot + slot // len(PALETTE)) % len(MARKERS)]
 
 
-def _error_bars(estimates: Sequence[EstimateJson]) -> list[list[float]]:
+def error_bars(estimates: Sequence[Estimate]) -> list[list[float]]:
     """How far each interval reaches below and above its mean; 0 where there is none."""
-    below = [e["mean"] - (e["mean"] if e["lo"] is None else e["lo"]) for e in estimates]
-    above = [(e["mean"] if e["hi"] is None else e["hi"]) - e["mean"] for e in estimates]
-    return [below, above]
+    ends = [(estimate.mean, *interval_ends(*estimate)) for estimate in estimates]
+    return [[mean - low for mean, low, _ in ends], [high - mean for mean, _, high in ends]]
+
+
+def interval_ends(mean: float, lo: float | None, hi: float | None) -> tuple[float, float]:
+    """The ends of an interval, which are its mean where nothing is known of the spread."""
+    return mean if lo is None else lo, mean if hi is None else hi
 
 
 def _label_ends(axes: Axes, place: float, ends: Mapping[str, float], styles: Mapping[str, Any]) -> None:
