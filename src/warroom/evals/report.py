@@ -64,8 +64,6 @@ SHARES = frozenset(
         "escalated_unanswerable",
     }
 )
-FLAGS = ("mode", "articles", "kb", "recording", "topology", "rogue_multiplier")
-"""Options for which `warroom play` has a flag."""
 DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
 """Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")

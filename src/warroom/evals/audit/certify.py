@@ -4,10 +4,10 @@ Each environment has its own checks. This module builds the incidents, collects 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import ClassVar, NamedTuple, TypedDict
+from typing import ClassVar, TypedDict
 
 from warroom.core.env import Env
 from warroom.core.options import Options
@@ -19,20 +19,6 @@ from warroom.evals.statistics import EstimateJson, share
 
 Checks = Mapping[str, Sequence[bool]]
 """By name, whether each item that a check concerns passes it: empty where it does not apply."""
-
-
-class AlternativeCause(NamedTuple):
-    """Another cause that might explain what is observed."""
-
-    mechanism: str
-    service: str
-    distance: float
-    """Noise standard deviations between its telemetry and that of the incident."""
-
-
-def nearest(causes: Iterable[AlternativeCause]) -> AlternativeCause:
-    """The cause that explains the telemetry best."""
-    return min(causes, key=lambda cause: cause.distance)
 
 
 @dataclass(frozen=True)

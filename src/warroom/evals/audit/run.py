@@ -78,11 +78,11 @@ def run_audit(
     tiers: Sequence[str],
     seeds: Sequence[int],
     *,
+    budget: SearchBudget,
     suite_name: str = "full",
     workers: int = 2,
     split: str = "dev",
     progress: Progress = lambda count: None,
-    budget: SearchBudget | None = None,
 ) -> Audit:
     """Play every naive, degenerate and searched policy on the same incidents and compare them with the bars.
 
@@ -91,7 +91,7 @@ def run_audit(
     parse_split(split)  # an error before the search begins
     scenarios, summaries, violations, chance = suite(audit_spec.env, suite_name), [], [], []
     for tier in tiers:
-        scripts = search(audit_spec, tier, budget or SearchBudget(), workers, progress)
+        scripts = search(audit_spec, tier, budget, workers, progress)
         candidates = [*_listed_candidates(audit_spec), *[candidate(audit_spec.env, script) for script in scripts]]
         todo = incidents(scenarios, tier, split, seeds, audit_spec.options)
         outcomes = play_all(candidates, todo, audit_spec.outcome_rules, workers=workers, progress=progress)

@@ -66,14 +66,12 @@ class Score(NamedTuple):
 def draw_castings(
     tier: str,
     count: int,
-    first: int = 0,
     scenarios: Sequence[str] = tuple(CAUSES),
     split: str = Split.TRAIN.value,
 ) -> list[Casting]:
-    """`count` castings that go round the scenarios, of seeds of a split from a first index on."""
+    """`count` castings that go round the scenarios, of the first seeds of a split."""
     return [
-        draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(split, first + k)).casting
-        for k in range(count)
+        draw_cast_incident(CAUSES[scenarios[k % len(scenarios)]], tier, seed_of(split, k)).casting for k in range(count)
     ]
 
 

@@ -6,7 +6,6 @@ judging all facts.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.envs.fleet.env import FleetEnv
@@ -37,7 +36,6 @@ class FleetRow(CertificateRow):
     """Judging all facts finds just the rogues of the truth, each with one ground."""
     rival: float
     """The most that another change does by the handbook, as a multiple of what is seen."""
-    AGGREGATE_ONLY: ClassVar[frozenset[str]] = frozenset()
 
     def checks(self) -> Checks:
         """Everything has to hold of each incident."""

@@ -116,13 +116,13 @@ LEARNERS: dict[str, Learner] = {
 }
 
 
-def learners(incidents: Incidents, names: Sequence[str] = tuple(LEARNERS)) -> list[GateRow]:
+def learners(incidents: Incidents) -> list[GateRow]:
     """The points of each learner, as a share of those of one who suspends every rogue and nobody else."""
-    bound, out = TIERS[incidents.tier].bounds.learner, []
-    for name in names:
-        bar = None if LEARNERS[name].reported else bound
-        out.append(incidents.row("learners", name, _worth(LEARNERS[name], incidents), bar))
-    return out
+    bound = TIERS[incidents.tier].bounds.learner
+    return [
+        incidents.row("learners", name, _worth(learner, incidents), None if learner.reported else bound)
+        for name, learner in LEARNERS.items()
+    ]
 
 
 def _worth(learner: Learner, incidents: Incidents) -> Interval:

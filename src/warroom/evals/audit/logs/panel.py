@@ -40,7 +40,6 @@ _LEFT, _TRIES = re.compile(r"left|remain"), re.compile(r"\btr(?:y|ies)|attempt|f
 _LIMIT = re.compile(
     r"\b(?:\w*(?:limit|timeout|allow)\w*|deadline|ttl|cancel_after|max\w*[ _]?wait|\w+ (?:closes|waits))\D*(\d+)"
 )
-Fixes = Callable[[LogHistory, str], Sequence[Fix]]
 
 # -- what to read, and whom to take for the root --------------------------------------------------------
 
