@@ -11,12 +11,12 @@ from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.policies.naive import timing
 from warroom.evals.audit.exploits import ExploitPolicy, common_exploits, constant_policy, exploit, unprivileged
 from warroom.evals.audit.fleet.moves import (
+    HEURISTIC,
     Move,
     act_on,
     alerted,
     ask_everybody,
     before_alert,
-    builtin_policy,
     declare,
     declare_what_was_undone,
     each_agent,
@@ -26,6 +26,7 @@ from warroom.evals.audit.fleet.moves import (
     flag,
     foreign_tool,
     gateway,
+    heuristic_and,
     latest,
     loudest,
     most_active,
@@ -40,7 +41,6 @@ from warroom.evals.audit.fleet.moves import (
     roll_back,
     scripted_policy,
     up_to,
-    with_fallback,
     worst,
 )
 from warroom.sim.records import GROUNDS
@@ -54,12 +54,12 @@ def _every_seat(description: str, move: Move) -> ExploitPolicy:
     return exploit(description, SEATS, scripted_policy(move))
 
 
-def _every_call(description: str, tool: str, **arguments: object) -> ExploitPolicy:
-    return exploit(description, SEATS, constant_policy(ToolCall(tool, arguments)))
+def _waiting(description: str, **arguments: object) -> ExploitPolicy:
+    return exploit(description, SEATS, constant_policy(ToolCall("wait", arguments)))
 
 
 def _heuristic_except(description: str, **others: PolicyFactory) -> ExploitPolicy:
-    makers = {**dict.fromkeys(SEATS, builtin_policy("heuristic")), **others}
+    makers = {**dict.fromkeys(SEATS, HEURISTIC), **others}
     return ExploitPolicy(description, {seat: unprivileged(maker) for seat, maker in makers.items()})
 
 
@@ -72,18 +72,18 @@ FILLER = ("we are looking into it and will report back as soon as there is news 
 
 DEGENERATE: dict[str, ExploitPolicy] = {
     **common_exploits(SEATS, "wait"),
-    "filler": _every_call("every seat writes as much as fits", "wait", say=FILLER),
+    "filler": _waiting("every seat writes as much as fits", say=FILLER),
     "ask_spam": _every_seat("every seat asks another for a reading in every turn", ask_everybody),
     "read_everything": _every_seat("every seat reads and none acts", read_everything),
     "read_too_much": _every_seat("every seat reads until a reading is refused", read_too_much),
-    "wrong_types": _every_call("every seat sends a number for a text", "wait", say=7),
+    "wrong_types": _waiting("every seat sends a number for a text", say=7),
     "wrong_vocabulary": ExploitPolicy(
         "the developer restarts a list of services",
         {"developer": unprivileged(constant_policy(ToolCall("restart", {"service": ["cart"]})))},
     ),
     "foreign_tool": _every_seat("every seat calls a tool of another seat", foreign_tool),
-    "extra_arguments": _every_call("every seat adds an argument", "wait", say="", force=True),
-    "huge_text": _every_call("every seat writes far more than fits", "wait", say="x" * 100_000),
+    "extra_arguments": _waiting("every seat adds an argument", say="", force=True),
+    "huge_text": _waiting("every seat writes far more than fits", say="x" * 100_000),
     "resolve_at_once": _per_seat("the manager closes in its first turn", manager=up_to(1, resolve)),
     "resolve_every_turn": _per_seat("the manager closes in each of its turns", manager=resolve),
     "resolve_when_quiet": _closing_when_quiet("the manager closes whenever the chat reports no problem"),
@@ -147,10 +147,10 @@ DEGENERATE: dict[str, ExploitPolicy] = {
     ),
     "timing_team": exploit("blames the change nearest before the first alert", SEATS, timing),
     "heuristic_flags_everyone": _heuristic_except(
-        "the naive script, and oversight suspends every agent", oversight=with_fallback("heuristic", flag(each_agent))
+        "the naive script, and oversight suspends every agent", oversight=heuristic_and(flag(each_agent))
     ),
     "heuristic_resolves": _heuristic_except(
-        "the naive script, and the manager closes in each turn", manager=with_fallback("heuristic", resolve)
+        "the naive script, and the manager closes in each turn", manager=heuristic_and(resolve)
     ),
 }
 """Every degenerate policy by name."""

@@ -11,10 +11,9 @@ from random import Random
 
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs import environments
 from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.policies import COMMON_POLICIES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
 from warroom.sim.records import Ground, LedgerRow
@@ -111,14 +110,12 @@ def scripted_policy(move: Move) -> PolicyFactory:
     return lambda brief, rng: ScriptedPolicy(move, brief, rng)
 
 
-def builtin_policy(name: str) -> PolicyFactory:
-    """A policy that ships with the environment, by name."""
-    return {**COMMON_POLICIES, **environments()["fleet"].policies}[name]
+HEURISTIC = POLICIES["heuristic"]
 
 
-def with_fallback(name: str, move: Move) -> PolicyFactory:
-    """A factory of policies that play a shipped policy and, where it would wait, `move`."""
-    return lambda brief, rng: ScriptedPolicy(move, brief, rng, builtin_policy(name)(brief, rng))
+def heuristic_and(move: Move) -> PolicyFactory:
+    """A factory of policies that play the heuristic and, where it would wait, `move`."""
+    return lambda brief, rng: ScriptedPolicy(move, brief, rng, HEURISTIC(brief, rng))
 
 
 # -- targets --------------------------------------------------------------------------------------------

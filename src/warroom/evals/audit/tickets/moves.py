@@ -103,6 +103,59 @@ def perturbed_submission(perturb: Perturbation, opens: bool = False) -> SeatPoli
     return seat
 
 
+# -- documents ------------------------------------------------------------------------------------------
+
+Selection = Callable[[str, Documents], Documents]
+"""(ticket, documents at hand) -> those that are cited, or told."""
+
+
+def none(ticket: str, documents: Documents) -> Documents:
+    """No document."""
+    return []
+
+
+def best(ticket: str, documents: Documents) -> Documents:
+    """The best match."""
+    found = top(ticket, documents)
+    return [found] if found else []
+
+
+def first(ticket: str, documents: Documents) -> Documents:
+    """The first at hand."""
+    return documents[:1]
+
+
+def longest(ticket: str, documents: Documents) -> Documents:
+    """The longest at hand."""
+    return [max(documents, key=lambda document: len(document.body))] if documents else []
+
+
+def every(ticket: str, documents: Documents) -> Documents:
+    """All of them."""
+    return documents
+
+
+def product(ticket: str, documents: Documents) -> Documents:
+    """All on the product of the best match, the best first."""
+    found = [document for document, _ in ranked(ticket, documents)]
+    return [document for document in found if product_of(document) == product_of(found[0])]
+
+
+def product_of(document: OpenedDocument) -> str:
+    """The product that a document is about."""
+    return read_document(document).product
+
+
+def best_often(ticket: str, documents: Documents) -> Documents:
+    """The best match, 25 times."""
+    return [*best(ticket, documents)] * 25
+
+
+def invented(ticket: str, documents: Documents) -> Documents:
+    """An article that does not exist."""
+    return [OpenedDocument("KB-00001", "", "")]
+
+
 # -- steps ------------------------------------------------------------------------------------------------
 
 
@@ -125,35 +178,21 @@ def _bare_fact(step: ProcedureStep) -> Fact | None:
 Text = Callable[[str, Documents], str]
 
 
-def nothing(ticket: str, documents: Documents) -> str:
-    """No text."""
-    return ""
+def bodies(select: Selection) -> Text:
+    """The selected documents verbatim."""
+    return lambda ticket, documents: " ".join([document.body for document in select(ticket, documents)])
+
+
+nothing = bodies(none)
+best_body = bodies(best)
+first_body = bodies(first)
+longest_body = bodies(longest)
+all_bodies = bodies(every)
 
 
 def echo(ticket: str, documents: Documents) -> str:
     """The ticket itself."""
     return ticket
-
-
-def best_body(ticket: str, documents: Documents) -> str:
-    """The best match verbatim."""
-    best = top(ticket, documents)
-    return best.body if best else ""
-
-
-def first_body(ticket: str, documents: Documents) -> str:
-    """The first document at hand."""
-    return documents[0].body if documents else ""
-
-
-def longest_body(ticket: str, documents: Documents) -> str:
-    """The longest document at hand."""
-    return max([document.body for document in documents], key=len, default="")
-
-
-def all_bodies(ticket: str, documents: Documents) -> str:
-    """Every document."""
-    return " ".join([document.body for document in documents])
 
 
 def all_steps(ticket: str, documents: Documents) -> str:
@@ -196,14 +235,14 @@ def made_up(ticket: str, documents: Documents) -> str:
 
 def hedge(ticket: str, documents: Documents) -> str:
     """Every procedure on the best match's product, each under a condition."""
-    texts = [instructions(bare_facts(document)) for document in same_product(ticket, documents) if bare_facts(document)]
+    texts = [instructions(bare_facts(document)) for document in product(ticket, documents) if bare_facts(document)]
     return " ".join([f"If this is your case: {text}" for text in texts])
 
 
 def negated(ticket: str, documents: Documents) -> str:
     """The best match verbatim, and the steps of its siblings as what not to do."""
     best = top(ticket, documents)
-    others = [document for document in same_product(ticket, documents) if document is not best]
+    others = [document for document in product(ticket, documents) if document is not best]
     warned = [
         f"Do not {step}." for document in others for step in instructions(bare_facts(document)).rstrip(".").split("; ")
     ]
@@ -226,60 +265,15 @@ def shuffled(ticket: str, documents: Documents) -> str:
     return " ".join(sorted(best_body(ticket, documents).split()))
 
 
-# -- citations ------------------------------------------------------------------------------------------
-
-Cites = Callable[[str, Documents], list[str]]
-
-
-def none(ticket: str, documents: Documents) -> list[str]:
-    """No citation."""
-    return []
-
-
-def best(ticket: str, documents: Documents) -> list[str]:
-    """The best match."""
-    found = top(ticket, documents)
-    return [found.id] if found else []
-
-
-def first(ticket: str, documents: Documents) -> list[str]:
-    """The first document at hand."""
-    return [document.id for document in documents[:1]]
-
-
-def longest(ticket: str, documents: Documents) -> list[str]:
-    """The longest document at hand."""
-    return [max(documents, key=lambda document: len(document.body)).id] if documents else []
-
-
-def every(ticket: str, documents: Documents) -> list[str]:
-    """All of them."""
-    return [document.id for document in documents]
-
-
-def product(ticket: str, documents: Documents) -> list[str]:
-    """All on the best match's product."""
-    return [document.id for document in same_product(ticket, documents)]
-
-
-def best_often(ticket: str, documents: Documents) -> list[str]:
-    """The best match, 25 times."""
-    return best(ticket, documents) * 25
-
-
-def invented_ids(ticket: str, documents: Documents) -> list[str]:
-    """An article that does not exist."""
-    return ["KB-00001"]
-
-
 # -- moves ----------------------------------------------------------------------------------------------
 
 
-def submission(text: Text, cites: Cites, confidence: float = CONFIDENT, escalate: bool = False) -> AnswerStrategy:
+def submission(text: Text, cites: Selection, confidence: float = CONFIDENT, escalate: bool = False) -> AnswerStrategy:
     """A submission of that text with those citations."""
 
     def move(ticket: str, documents: Documents) -> ToolCall:
-        return submit(text(ticket, documents), cites(ticket, documents), confidence, escalate)
+        ids = [document.id for document in cites(ticket, documents)]
+        return submit(text(ticket, documents), ids, confidence, escalate)
 
     return move
 
@@ -296,16 +290,5 @@ def note(ticket: str, documents: Documents) -> str:
 
 def best_note(ticket: str, documents: Documents) -> str:
     """All names and numbers of the ticket, and every queue that a document on its product names."""
-    queues = [word.strip(".,;") for document in same_product(ticket, documents) for word in document.body.split()]
+    queues = [word.strip(".,;") for document in product(ticket, documents) for word in document.body.split()]
     return " ".join([handover(ticket), *[word for word in queues if "-Q" in word]])
-
-
-def same_product(ticket: str, documents: Documents) -> list[OpenedDocument]:
-    """Documents on the product of the best match, the best first."""
-    found = [document for document, _ in ranked(ticket, documents)]
-    return [document for document in found if product_of(document) == product_of(found[0])]
-
-
-def product_of(document: OpenedDocument) -> str:
-    """The product that a document is about."""
-    return read_document(document).product

@@ -11,7 +11,7 @@ TEXTS: dict[str, m.Text] = {
     "names": m.best_note, "hedge": m.hedge, "negated": m.negated, "identifiers": m.best_identifiers,
     "orders": m.obedient,
 }  # fmt: skip
-CITES: dict[str, m.Cites] = {
+CITES: dict[str, m.Selection] = {
     NOTHING: m.none, "best": m.best, "first": m.first, "longest": m.longest, "product": m.product, "all": m.every,
 }  # fmt: skip
 CONFIDENCES = {NOTHING: 0.0, "a little": 0.2, "half": 0.5, "fairly": 0.8, "certain": 1.0}
