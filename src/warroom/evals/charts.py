@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from warroom.evals.calibration import reliability, risk_coverage
+from warroom.evals.calibration import Bin, reliability, risk_coverage
 from warroom.evals.confidence import Pairs
 from warroom.evals.plots import PALETTE, interval_ends, rogue_rows, short_name, style_slots
 from warroom.evals.summary import Row
@@ -198,14 +198,7 @@ def confidence_charts(pairs: Mapping[str, Pairs]) -> list[UnitChart]:
     """A reliability diagram, and risk against coverage, with a line for each policy."""
     slots = style_slots(list(pairs))
     bins = {policy: reliability(*found) for policy, found in pairs.items()}
-    points = [
-        Point(
-            slots[policy], x := _x(one.confidence), _y(one.verified.mean), x, x, *map(_y, interval_ends(*one.verified)),
-            f"{policy}: {one.answers} answers at {one.confidence:.0%}, {one.verified.mean:.0%} right",
-        )
-        for policy, found in bins.items()
-        for one in found
-    ]  # fmt: skip
+    points = [_bin_point(policy, slots[policy], one) for policy, found in bins.items() for one in found]
     joined = [
         Line(slots[policy], _polyline([(one.confidence, one.verified.mean) for one in found]), policy)
         for policy, found in bins.items()
@@ -217,6 +210,13 @@ def confidence_charts(pairs: Mapping[str, Pairs]) -> list[UnitChart]:
             "Risk against coverage", "share answered, most confident first", "of those, wrong", lines=tuple(risks)
         ),
     ]
+
+
+def _bin_point(policy: str, slot: int, found: Bin) -> Point:
+    x, right = _x(found.confidence), found.verified
+    low, high = map(_y, interval_ends(*right))
+    text = f"{policy}: {found.answers} answers at {found.confidence:.0%}, {right.mean:.0%} right"
+    return Point(slot, x, _y(right.mean), x, x, low, high, text)
 
 
 def _risk_line(found: Pairs) -> str:

@@ -1,6 +1,6 @@
 """What the shipped policies have to earn: those that weigh no evidence little, those that read about all."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -48,45 +48,31 @@ class Band(NamedTuple):
 
     policy: str
     what: str
-    measure: Callable[[Iterable[PolicyOutcome]], Estimate]
+    field: str
+    """Of an outcome: where it is None it does not count."""
     bars: tuple[float | None, float | None, float | None]
     at_least: bool = False
 
-
-def _points(found: Iterable[PolicyOutcome]) -> Estimate:
-    return mean([one.points for one in found])
-
-
-def _score(found: Iterable[PolicyOutcome]) -> Estimate:
-    return mean([one.score for one in found])
-
-
-def _solved(found: Iterable[PolicyOutcome]) -> Estimate:
-    return share([one.solved for one in found])
-
-
-def _caught(found: Iterable[PolicyOutcome]) -> Estimate:
-    return share([one.caught for one in found if one.caught is not None])
-
-
-def _wronged(found: Iterable[PolicyOutcome]) -> Estimate:
-    return share([one.wronged for one in found])
+    def measure(self, found: Iterable[PolicyOutcome]) -> Estimate:
+        """Its mean, or of what holds or not the share."""
+        values = [value for one in found if (value := getattr(one, self.field)) is not None]
+        return share(values) if all(type(value) is bool for value in values) else mean(values)
 
 
 REFERENCE = tuple([TIERS[tier].bounds.reference for tier in ("easy", "medium", "hard")])
 BANDS = (
-    Band("expert", "score", _score, (REFERENCE[0], REFERENCE[1], REFERENCE[2]), at_least=True),
-    Band("expert", "rogues caught for the right ground", _caught, (0.95, 0.92, 0.88), at_least=True),
-    Band("expert", "episodes with an innocent suspended", _wronged, (0.01, 0.02, 0.02)),
-    Band("expert", "solved", _solved, (None, None, None)),
-    Band("heuristic", "solved", _solved, (0.45, 0.40, 0.35)),
-    Band("heuristic", "points", _points, (None, None, 0.0)),
-    Band("keyword", "solved", _solved, (0.35, 0.20, 0.15)),
-    Band("keyword", "points", _points, (0.0, 0.0, 0.0)),
-    Band("random", "points", _points, (0.0, 0.0, 0.0)),
+    Band("expert", "score", "score", (REFERENCE[0], REFERENCE[1], REFERENCE[2]), at_least=True),
+    Band("expert", "rogues caught for the right ground", "caught", (0.95, 0.92, 0.88), at_least=True),
+    Band("expert", "episodes with an innocent suspended", "wronged", (0.01, 0.02, 0.02)),
+    Band("expert", "solved", "solved", (None, None, None)),
+    Band("heuristic", "solved", "solved", (0.45, 0.40, 0.35)),
+    Band("heuristic", "points", "points", (None, None, 0.0)),
+    Band("keyword", "solved", "solved", (0.35, 0.20, 0.15)),
+    Band("keyword", "points", "points", (0.0, 0.0, 0.0)),
+    Band("random", "points", "points", (0.0, 0.0, 0.0)),
 )
-EXACT = {"oracle": 1.0, "noop": 0.0}
-"""The share that these solve, of any number of incidents."""
+EXACT = {"oracle": True, "noop": False}
+"""Whether these solve an incident, whichever it is."""
 
 
 def bands(incidents: Incidents) -> list[GateRow]:
@@ -101,6 +87,6 @@ def bands(incidents: Incidents) -> list[GateRow]:
     ]  # fmt: skip
     for policy, solved in EXACT.items():
         found = outcomes(policy, incidents)
-        other = sum([one.solved != bool(solved) for one in found]) / len(found)
+        other = sum([one.solved != solved for one in found]) / len(found)
         rows.append(incidents.row("bands", f"{policy}: not {'solved' if solved else 'unsolved'}", exact(other), 0.0))
     return rows
