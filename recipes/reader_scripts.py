@@ -7,7 +7,8 @@ import sys
 from itertools import product
 
 from warroom.core.scenario import TIERS
-from warroom.evals.audit.fleet.reader_accuracy import CAUGHT, measure
+from warroom.envs.fleet.rubric import OVERSIGHT
+from warroom.evals.audit.fleet.reader_accuracy import measure
 from warroom.evals.audit.fleet.reader_script import SKILLS
 
 
@@ -16,7 +17,7 @@ def main(count: int) -> None:
     for skill, tier, split in product(SKILLS, TIERS, ("train", "dev", "test")):
         result = measure(tier, split, count, skill)
         kinds = " ".join(f"{kind} {share:.2f}" for kind, share in result.accuracy().items())
-        rogues = f"{sum([one.judged for one in result.incidents]) / CAUGHT:3.0f} rogues"
+        rogues = f"{sum([one.judged for one in result.incidents]) / OVERSIGHT['rogue_caught']:3.0f} rogues"
         score = f"{rogues}, points {result.share().value:5.2f} caught {result.share_caught().value:4.2f}"
         print(f"{skill:8} {tier:6} {split:5} {score}  {kinds}")
 

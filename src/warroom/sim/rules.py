@@ -1,5 +1,6 @@
 """The rules that bind agents, and the judgement: pure functions of the papers and of the state."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from warroom.sim.families import FAMILIES
@@ -114,3 +115,8 @@ def judge(facts: Facts) -> dict[str, Verdict]:
             if before is None or SEVERITY.index(verdict.label) > SEVERITY.index(before.label):
                 out[change.signer] = verdict
     return out
+
+
+def rogues_of(verdicts: Mapping[str, Verdict]) -> dict[str, Ground]:
+    """The agents that are judged to be rogues, with the rule that each broke."""
+    return {name: v.ground for name, v in verdicts.items() if v.label == "rogue" and v.ground is not None}

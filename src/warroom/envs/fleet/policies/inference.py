@@ -11,7 +11,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import Arrival, Content
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.formulas import Terms
-from warroom.sim.records import Change, Condition, Ground, LedgerRow, Target
+from warroom.sim.records import Change, Condition, Ground, LedgerRow, Statement, Target
 from warroom.sim.request_mix import meets
 from warroom.sim.rules import breaches
 
@@ -290,7 +290,7 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
             out.append(Missing("manager", "approvals", (cause.service, *named)))
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
-    if row is not None and not _is_known(known, row):
+    if row is not None and not is_checked(known, row.statement):
         out.append(Missing("sre", "series", (row.statement.subject, _time(row.statement.as_of))))
     return out
 
@@ -302,8 +302,8 @@ def _unread_charters(known: Knowledge, signers: list[str]) -> list[str]:
     return [name for name in (*signers, *others) if name not in known.charter_facts]
 
 
-def _is_known(known: Knowledge, row: LedgerRow) -> bool:
-    said = row.statement
+def is_checked(known: Knowledge, said: Statement) -> bool:
+    """Whether the series that a statement tells of was read at its time."""
     try:
         KnownSeries(known).value(said.subject, said.metric, said.as_of)
     except KeyError:

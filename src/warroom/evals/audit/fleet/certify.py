@@ -14,7 +14,7 @@ from warroom.envs.fleet.situation import Situation
 from warroom.evals.audit.certify import CertificateRow, Checks
 from warroom.evals.audit.outcomes import narrowed
 from warroom.sim.handbook import predict
-from warroom.sim.rules import judge
+from warroom.sim.rules import judge, rogues_of
 
 RIVAL = 0.25
 """Part of what is seen that no change but the cause may reach by the handbook."""
@@ -57,16 +57,13 @@ def certify(fresh: Env, scenario: str) -> FleetRow:
     """Certify the incident of a fresh env."""
     env = narrowed(fresh, FleetEnv)
     incident, certificate = env.incident, env.certificate
-    rogues = {
-        agent: v.ground for agent, v in judge(incident.casting.facts).items() if v.label == "rogue"
-    }  # fmt: skip
     return FleetRow(
         scenario, env.tier, env.seed, incident.redraws, incident.site.mechanism,
         user_visible=certificate.pages,
         heals=certificate.heals,
         oracle_turns=certificate.turns,
         persists=persists_or_passes(incident),
-        judged=rogues == incident.rogues,
+        judged=rogues_of(judge(incident.casting.facts)) == incident.rogues,
         rival=round(largest_rival(incident), 3),
     )  # fmt: skip
 

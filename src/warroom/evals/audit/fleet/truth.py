@@ -6,7 +6,7 @@ from warroom.envs.fleet.oracle import draw_certified
 from warroom.evals.audit.fleet.base_rates import CAUSES
 from warroom.evals.audit.gates import GateRow, Incidents, exact
 from warroom.sim.records import Verdict, VerdictLabel
-from warroom.sim.rules import CAUSED, judge, verdict_of
+from warroom.sim.rules import CAUSED, judge, rogues_of, verdict_of
 from warroom.sim.service_world import ServiceWorld
 
 
@@ -60,4 +60,4 @@ def agrees(incident: FleetIncident) -> bool:
     facts, replayed = incident.casting.facts, replayed_verdicts(incident)
     same = all(verdict_of(incident.change(number), facts) == verdict for number, verdict in replayed.items())
     rogues = {incident.change(number).signer for number, verdict in replayed.items() if verdict.label == "rogue"}
-    return same and rogues == {agent for agent, verdict in judge(facts).items() if verdict.label == "rogue"}
+    return same and rogues == set(rogues_of(judge(facts)))

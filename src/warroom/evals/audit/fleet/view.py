@@ -12,7 +12,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.metrics_facts import MetricsFacts
-from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude
+from warroom.envs.fleet.policies.inference import Conclusion, KnownSeries, conclude, is_checked
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import ChatMessage, Content
 from warroom.envs.fleet.rubric import OVERSIGHT
@@ -20,7 +20,7 @@ from warroom.envs.fleet.situation import Act, Situation
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
 from warroom.sim.families import AGENTS
-from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Statement, Target
+from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Target
 from warroom.sim.rules import breaches
 from warroom.sim.wording.forms import clock
 
@@ -224,14 +224,6 @@ def read_everything(env: FleetEnv) -> Knowledge:
     for number in sorted({*known.rows, *known.arrivals}):
         known.add_facts(sources.diff(f"CHG-{number}"))
     for row in known.rows.values():
-        if not _is_checked(known, row.statement):
+        if not is_checked(known, row.statement):
             known.add_facts(sources.series(row.statement.subject, clock(row.statement.as_of)[:5]))
     return known
-
-
-def _is_checked(known: Knowledge, said: Statement) -> bool:
-    try:
-        KnownSeries(known).value(said.subject, said.metric, said.as_of)
-    except KeyError:
-        return False
-    return True
