@@ -69,7 +69,7 @@ KINDS: dict[str, Texts] = {
         for p in state.parts
     ),
     "rollout": lambda f, s, b: (
-        write_rollout(RolloutText(u.change, u.hosts), s, b) for state in f.states.values() for u in state.uptakes
+        write_rollout(RolloutText(u.change, u.workers), s, b) for state in f.states.values() for u in state.uptakes
     ),
 }
 """How the texts of a kind come from the facts of an incident."""

@@ -319,8 +319,8 @@ def test_what_a_change_does_follows_from_the_figures_that_are_told() -> None:
     truth = told(played("expert", "fleet/autoscaler_cost_cut", "hard"))
     (fact,) = [fact for fact in truth.facts if fact.id.startswith("metrics")]
     terms = r"share ([\d.]+) %, load (\d+)/s, what one replica bears ([\d.]+) requests/s, new value (\d+)"
-    figures = re.match(terms + r"(?:, on (\d+) % of the hosts)?: share × ", str(fact.detail))
+    figures = re.match(terms + r"(?:, on (\d+) % of the workers)?: share × ", str(fact.detail))
     does = re.fullmatch(r"CHG-\d+ harms (\d+) % of the requests of slots", fact.text)
     assert figures is not None and does is not None, fact
-    share, load, bears, replicas, hosts, harms = (float(one or 100) for one in (*figures.groups(), does[1]))
-    assert abs(share * (1 - replicas * bears / (share / 100 * load)) * hosts / 100 - harms) < 1
+    share, load, bears, replicas, workers, harms = (float(one or 100) for one in (*figures.groups(), does[1]))
+    assert abs(share * (1 - replicas * bears / (share / 100 * load)) * workers / 100 - harms) < 1

@@ -316,7 +316,7 @@ def read_rollout(text: str) -> RolloutText:
     """How far a change has come according to a text."""
     complete = [RolloutText(cast("int", r.values["id"]), 1.0) for r in readings("rollout_complete", text)]
     paused = [
-        RolloutText(cast("int", r.values["id"]), cast("float", r.values["hosts"]))
+        RolloutText(cast("int", r.values["id"]), cast("float", r.values["workers"]))
         for r in readings("rollout_paused", text)
     ]
     return only([*complete, *paused], "rollout", text)

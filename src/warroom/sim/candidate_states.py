@@ -13,7 +13,7 @@ class CandidateState(NamedTuple):
 
     lever: float
     in_use: bool
-    hosts: float
+    workers: float
 
 
 def set_states(
@@ -44,11 +44,11 @@ def draw_share(rng: Random, cluster: list[CandidateChange]) -> float:
 
 
 def _as_cause(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
-    hosts = 1.0
-    if rng.random() < difficulty.paused_cause and candidate.can_pause:
+    workers = 1.0
+    if rng.random() < difficulty.paused_cause:
         part = (50 + int(rng.random() * 46)) / 100
-        hosts = part if harm / part <= candidate.most else 1.0
-    return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / hosts)), True, hosts)
+        workers = part if harm / part <= candidate.most else 1.0
+    return CandidateState(three_digits(candidate.family.formula.solve(candidate.terms, harm / workers)), True, workers)
 
 
 def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficulty: Difficulty) -> CandidateState:
@@ -56,7 +56,7 @@ def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficult
     random, formula, terms = rng.random, candidate.family.formula, candidate.terms
     if candidate.family.idles and random() < difficulty.not_in_use:
         lever = three_digits(formula.solve(terms, draw_share(rng, [candidate])))
-        if random() < 0.5 or not candidate.can_pause:
+        if random() < 0.5:
             return CandidateState(lever, False, 1.0)
         return CandidateState(lever, True, (1 + int(random() * 6 * harm)) / 100)
     if candidate.family.harmless is not None:
@@ -69,4 +69,4 @@ def _as_harmless(rng: Random, candidate: CandidateChange, harm: float, difficult
 
 def effect_of(candidate: CandidateChange, state: CandidateState) -> float:
     """What the handbook says of a candidate, by the terms it was drawn with."""
-    return state.hosts * candidate.family.formula.predict(candidate.terms, state.lever) if state.in_use else 0.0
+    return state.workers * candidate.family.formula.predict(candidate.terms, state.lever) if state.in_use else 0.0

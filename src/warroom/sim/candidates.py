@@ -79,11 +79,6 @@ class CandidateChange(NamedTuple):
         """The service that is changed."""
         return self.harmed.cache if self.family.made_to == "cache" else self.harmed.service
 
-    @property
-    def can_pause(self) -> bool:
-        """Whether its rollout can stand still half-way: not at a store that is a single host."""
-        return self.family.made_to == "cache" or len(self.harmed.mix.hosts) > 1
-
 
 class CandidateDraw:
     """The candidates of one incident as they are drawn; no part, agent or lone lever is given out twice."""

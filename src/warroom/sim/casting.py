@@ -365,7 +365,7 @@ def _states(stage: CastingStage, drawn: DrawnCandidates, settled: list[Candidate
     for candidate, state, change in zip(drawn.candidates, settled, drawn.changes, strict=False):
         key = change.service, change.family, change.part
         parts[key] = PartState(change.family, change.part, state.lever, state.in_use)
-        uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.hosts)
+        uptakes[change.id] = Uptake(change.id, candidate.times.kind, candidate.times.takes_effect, state.workers)
     of_service: dict[str, tuple[list[PartState], list[Uptake]]] = {name: ([], []) for name in system.names}
     for key in sorted(parts):
         of_service[key[0]][0].append(parts[key])

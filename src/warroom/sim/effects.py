@@ -25,7 +25,7 @@ MOST_HARMED = 0.95
 
 
 class Force(NamedTuple):
-    """What a change does to one service while it is live on all hosts."""
+    """What a change does to one service while it is live on all workers."""
 
     change: int
     """Its number; `NO_CHANGE` if no change did it."""
@@ -72,8 +72,8 @@ class LiveChange(NamedTuple):
     force: Force
     live_from: int | None
     """None: it is not live, and nothing will make it so but a restart or its controller."""
-    hosts: float = 1.0
-    """Share of the hosts that have it while it is live; below 1 the rollout is paused."""
+    workers: float = 1.0
+    """Share of the workers that have it while it is live; below 1 the rollout is paused."""
     waits_for_restart: bool = False
     reapply_after: int | None = None
     """Seconds after a rollback at which its controller applies it again; None if nobody does."""
@@ -83,12 +83,12 @@ class LiveChange(NamedTuple):
     """Seconds in which it grows to its full size; 0: at once."""
 
     def reach(self, second: int) -> float:
-        """Share of the hosts on which it is live; while it grows, that part of it."""
+        """Share of the workers on which it is live; while it grows, that part of it."""
         if self.live_from is None or second < self.live_from:
             return 0.0
         if self.live_until is not None and second >= self.live_until:
             return 0.0
-        return self.hosts * min(1.0, (second - self.live_from + 60) / self.ramp) if self.ramp else self.hosts
+        return self.workers * min(1.0, (second - self.live_from + 60) / self.ramp) if self.ramp else self.workers
 
 
 def force_of(change: Change, states: dict[str, ServiceState], names: tuple[str, ...]) -> Force:
@@ -109,7 +109,7 @@ def land(
     return LiveChange(
         force_of(change, states, names),
         uptake.at if in_use else None,
-        uptake.hosts,
+        uptake.workers,
         waits_for_restart=not in_use and change.family in READ_AT_RESTART,
         reapply_after=reapply_after,
     )

@@ -11,5 +11,5 @@ def predict(change: Change, states: dict[str, ServiceState]) -> Effect:
     family, part = FAMILIES[change.family], own.part(change.family, change.part)
     terms, share = terms_of(change, states), 0.0
     if part.in_use and terms.share:
-        share = own.uptake(change.id).hosts * family.formula.predict(terms, part.lever)
+        share = own.uptake(change.id).workers * family.formula.predict(terms, part.lever)
     return Effect(own.behind or own.service, change.target, change.harm, share)

@@ -73,7 +73,7 @@ def breakdown(slices: FailingSlices, service: int, attribute: str, last: int) ->
 
 def render_minutes(service: str, first: int, minutes: tuple[MetricMinute, ...]) -> str:
     """The values of each metric in one row, "-" where nothing was scraped."""
-    head = f"{service}, a value a minute, {minute_text(first)} to {minute_text(first + len(minutes))}"
+    head = f"{service}, a value a minute, {minute_text(first)} to {minute_text(first + len(minutes) - 1)}"
     rows = [
         f"{name}: " + " ".join(["-" if minute[k] is None else f"{minute[k]:g}" for minute in minutes])
         for k, name in enumerate(("requests/s", "p95 ms", "errors %", "late %"))

@@ -33,8 +33,8 @@ class Uptake(NamedTuple):
     kind: UptakeKind
     at: int
     """Second of the day from which it takes effect, if it does anything."""
-    hosts: float
-    """Share of the hosts that have it, 0 to 1; below 1 its rollout is paused."""
+    workers: float
+    """Share of the workers that have it, 0 to 1; below 1 its rollout is paused."""
 
 
 class ServiceState(NamedTuple):

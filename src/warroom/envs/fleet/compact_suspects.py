@@ -9,9 +9,9 @@ from warroom.envs.fleet.compact_words import (
     AGES,
     BROKEN,
     DOES,
-    HOSTS,
     KEPT,
     SHARES,
+    WORKERS,
 )
 from warroom.envs.fleet.policies.inference import (
     NEGLIGIBLE,
@@ -27,11 +27,11 @@ from warroom.sim.rules import is_false
 
 
 def arrival_words(known: Knowledge, candidate: SuspectChange) -> list[str]:
-    """On which share of the hosts a change runs."""
+    """On which share of the workers a change runs."""
     arrival = known.arrivals.get(candidate.id)
     if arrival is None:
         return []
-    return [grade_word(HOSTS, arrival.hosts) if arrival.in_force else "gone"]
+    return [grade_word(WORKERS, arrival.workers) if arrival.in_force else "gone"]
 
 
 def age_word(known: Knowledge, candidate: SuspectChange) -> str:

@@ -38,7 +38,7 @@ TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))
 SHARES = ((0.0, "few"), (0.1, "some"), (0.33, "half"), (0.67, "most"), (0.99, "all"))
 DOES = ((0.0, "does0"), (0.1, "does1"), (FITS, "does2"), (0.75, "does3"), (1.35, "does4"))
 """What a change does by the handbook, as a multiple of what is seen."""
-HOSTS = ((0.0, "paused"), (0.995, "everywhere"))
+WORKERS = ((0.0, "paused"), (0.995, "everywhere"))
 AGES = ((0, "new"), (900, "recent"), (1800, "old"))
 """Seconds since a change landed."""
 CHANCES = ((0.0, ""), (0.45, "leading"), (0.8, "sure"))
@@ -90,7 +90,7 @@ NOTICES = (
 
 def compact_vocab() -> Vocab:
     """Every word of the compact rendering."""
-    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, HOSTS, AGES, CHANCES, LINES, CALLS)
+    tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, WORKERS, AGES, CHANCES, LINES, CALLS)
     words = [
         *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *GROUND, *MECHANISMS, *FAMILIES,
         *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,

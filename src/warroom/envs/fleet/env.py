@@ -203,7 +203,7 @@ class FleetEnv(Env):
 
     @tool(seats=("developer",), ends_turn=False)
     def running(self, service: Service) -> SeatReading[ReadingFacts]:
-        """Read which changes run on a service: when they were asked for and landed, who signed them, on how many hosts.
+        """Read which changes run on a service: when they were asked for and landed, who signed them, how far they got.
 
         Args:
             service: the service
@@ -326,7 +326,7 @@ class FleetEnv(Env):
         """Call in the owners of a service's links, names and certificates: they fix what the team cannot.
 
         Args:
-            service: the affected service
+            service: the service whose own link, name or certificate fails
             say: a message to all seats; it passes on each of your readings that it names, such as M-2
             ask: a reading to request from another seat, such as: sre metrics SERVICE
         """

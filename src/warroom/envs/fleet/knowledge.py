@@ -127,18 +127,18 @@ def _figures(env: "FleetEnv", change: Change) -> str:
     """What the metrics of a service make of a change by the handbook: each number that goes in, and the formula."""
     states, family = env.situation.facts.states, FAMILIES[change.family]
     own, terms = states[change.service], terms_of(change, states)
-    part, hosts = own.part(change.family, change.part), own.uptake(change.id).hosts
+    part, workers = own.part(change.family, change.part), own.uptake(change.id).workers
     numbers = [
         f"share {100 * terms.share:.1f} %",
         f"load {terms.load:.0f}/s",
         f"capacity {terms.headroom * terms.load:.0f}/s" if "capacity" in family.formula.text else "",
         f"{family.lever.name} {part.lever:{',.0f' if part.lever >= 1000 else '.4g'}} {family.lever.unit}",
         f"new value {change.new:g}",
-        f"on {100 * hosts:.0f} % of the hosts" if hosts < 1 else "",
+        f"on {100 * workers:.0f} % of the workers" if workers < 1 else "",
     ]
-    formula = f"({family.formula.text})" if hosts < 1 and " - " in family.formula.text else family.formula.text
+    formula = f"({family.formula.text})" if workers < 1 and " - " in family.formula.text else family.formula.text
     formula = formula.replace(" - ", " − ").replace(" x ", " × ")
-    return f"{', '.join([n for n in numbers if n])}: {'share of hosts × ' if hosts < 1 else ''}{formula}"
+    return f"{', '.join([n for n in numbers if n])}: {'share of workers × ' if workers < 1 else ''}{formula}"
 
 
 def _diff(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:

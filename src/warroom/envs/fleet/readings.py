@@ -152,8 +152,8 @@ class Arrival(NamedTuple):
     asked: int
     landed: int
     """Seconds of the day, as is `asked`; as the running system has them, whatever the ledger says."""
-    hosts: float
-    """Share of the hosts that have it, 0 to 1; below 1 its rollout is paused."""
+    workers: float
+    """Share of the workers that have it, 0 to 1; below 1 its rollout is paused."""
     in_force: bool
     """False once it was rolled back."""
     signer: str

@@ -221,7 +221,7 @@ class Sources:
     def _arrival(self, change: Change) -> Arrival:
         uptake = self.facts.states[change.service].uptake(change.id)
         live = self.situation.is_live(change.id)
-        text = write_rollout(RolloutText(change.id, uptake.hosts), self.split, self._source("rollout", change.id))
+        text = write_rollout(RolloutText(change.id, uptake.workers), self.split, self._source("rollout", change.id))
         signed = write_signature(
             SignedBy(change.id, change.actor, change.signer), self.split, self._source("signature", change.id)
         )
@@ -232,7 +232,7 @@ class Sources:
             change.service,
             change.asked,
             change.landed,
-            uptake.hosts,
+            uptake.workers,
             live,
             change.signer,
             f"{times} {change.family} {text}{'' if live else ', rolled back since'}; {signed}",

@@ -38,10 +38,10 @@ class PartFact(NamedTuple):
 
 
 class RolloutText(NamedTuple):
-    """On which share of the hosts a change runs, above 0 to 1; below 1 it is paused."""
+    """On which share of the workers a change runs, above 0 to 1; below 1 it is paused."""
 
     change: int
-    hosts: float
+    workers: float
 
 
 def write_diff(diff: DiffText, split: str, source: bytes) -> str:
@@ -64,6 +64,6 @@ def write_fact(fact: PartFact, split: str, source: bytes) -> str:
 
 def write_rollout(rollout: RolloutText, split: str, source: bytes) -> str:
     """How far a change has come."""
-    if rollout.hosts >= 1:
+    if rollout.workers >= 1:
         return write("rollout_complete", split, {"id": rollout.change}, Draws(source))
-    return write("rollout_paused", split, {"id": rollout.change, "hosts": rollout.hosts}, Draws(source))
+    return write("rollout_paused", split, {"id": rollout.change, "workers": rollout.workers}, Draws(source))

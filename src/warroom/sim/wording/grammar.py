@@ -52,7 +52,7 @@ KINDS: dict[str, Kind] = {
     }),
     "signature": Kind({"id": "change", "actor": "name", "signer": "name"}),
     "rollout_complete": Kind({"id": "change"}),
-    "rollout_paused": Kind({"id": "change", "hosts": "hosts"}),
+    "rollout_paused": Kind({"id": "change", "workers": "workers"}),
     "diff": Kind(
         {"part": "name", "target": "target", "old": "figure", "new": "figure", "harm": "harm"}, of_family=True
     ),

@@ -170,11 +170,11 @@ def _fixed(names: Mapping[str, tuple[str, ...]], *, capital: bool = False) -> Va
     })  # fmt: skip
 
 
-def _read_hosts(text: str) -> float:
+def _read_workers(text: str) -> float:
     return round(float(str(BASIC["percent"].read(text))) / 100, 6)
 
 
-def _hosts(percent: Way) -> Way:
+def _workers(percent: Way) -> Way:
     return lambda share: percent(round(100 * share, 4))
 
 
@@ -220,9 +220,9 @@ VALUE_FORMS: dict[str, ValueForm] = {
         lambda text: int(text.rpartition("-")[2]) if text[-1].isdigit() else 0,
         **{split: (_cited(split),) for split in _CITED},
     ),
-    "hosts": form(
-        BASIC["percent"].pattern, _read_hosts,
-        **{split: tuple(_hosts(way) for way in ways) for split, ways in _percent_ways.items()},
+    "workers": form(
+        BASIC["percent"].pattern, _read_workers,
+        **{split: tuple(_workers(way) for way in ways) for split, ways in _percent_ways.items()},
     ),
     "bare_cited": form(
         r"APR-\d+|none", lambda text: int(text.rpartition("-")[2]) if text[-1].isdigit() else 0,

@@ -61,7 +61,7 @@ class SuspectChange(NamedTuple):
     effect: float | None
     """Share of the place's requests that it harms by the handbook; None while that is not known."""
     confirmed: bool
-    """Whether it is known on how many hosts it runs."""
+    """Whether it is known on how many workers it runs."""
     weight: float
     """How much likelier it is the cause than another change of the place about which nothing is known."""
 
@@ -142,7 +142,9 @@ def _candidate(known: Knowledge, victim: str, number: int, stretch: float) -> Su
     weight = _timing(known, victim, landed, sure=arrival is not None or not known.is_concealing)
     weight *= _weight_of_effect(known, victim, effect, confirmed=confirmed)
     if effect is None:
-        weight *= _weight_unread(known, victim, about.family, about.service, 1.0 if arrival is None else arrival.hosts)
+        weight *= _weight_unread(
+            known, victim, about.family, about.service, 1.0 if arrival is None else arrival.workers
+        )
         weight *= 0.1 if _is_made_again(known, about) else 1.0
     return SuspectChange(number, about.family, about.service, row, effect, confirmed, weight)
 
@@ -178,12 +180,12 @@ def _weight_of_effect(known: Knowledge, victim: str, effect: float | None, *, co
     return 30.0 if confirmed else PATIENT_FIT
 
 
-def _weight_unread(known: Knowledge, victim: str, family: str, service: str, hosts: float) -> float:
-    """What can be told before the diff is read: from how many hosts have it, and from what its family's parts carry."""
+def _weight_unread(known: Knowledge, victim: str, family: str, service: str, workers: float) -> float:
+    """What can be told before the diff is read: from how many workers have it, and what its family's parts carry."""
     own, seen = known.metrics.get(service), known.harmed_share(victim)
     if own is None or seen is None or family not in FAMILIES:
         return 1.0
-    effects = [hosts * effect for effect in most_effects(known, family, own, victim)]
+    effects = [workers * effect for effect in most_effects(known, family, own, victim)]
     large = sum([effect >= FITS * seen for effect in effects])
     if not large:
         return 0.02
@@ -212,7 +214,7 @@ def effect_of(known: Knowledge, content: Content, victim: str, stretch: float = 
     if part is None:
         return None
     arrival = known.arrivals.get(content.id)
-    hosts = 1.0 if arrival is None else arrival.hosts
+    workers = 1.0 if arrival is None else arrival.workers
     if not part.in_use:
         return 0.0
     headroom = (harmed.capacity or harmed.load) / harmed.load if harmed.load else 1.0
@@ -223,7 +225,7 @@ def effect_of(known: Knowledge, content: Content, victim: str, stretch: float = 
         content.old, content.new, share, harmed.load, headroom,
         own.load if own is not harmed else 0.0,
     )  # fmt: skip
-    return hosts * FAMILIES[content.family].formula.predict(terms, part.lever)
+    return workers * FAMILIES[content.family].formula.predict(terms, part.lever)
 
 
 def share_of(facts: MetricsFacts, target: Target) -> float:

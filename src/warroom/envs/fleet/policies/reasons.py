@@ -34,7 +34,7 @@ class Thinking(Protocol):
 READINGS = {
     "traces": "{victim} calls services that were not seen or are slow. Traces show where its calls fail.",
     "record": "A change of {subject} that landed before the trouble may be the cause. The ledger lists them.",
-    "running": "This shows which changes of {service} are in force, on how many hosts, and what the ledger lacks.",
+    "running": "This shows which changes of {service} are in force, on how many workers, and what the ledger lacks.",
     "approvals": "Whether a change of {service} was allowed may depend on the approvals in the register.",
     "calendar": "Freezes and named hours bind the agents too.",
     "series": "A change quotes this series as its reason. If the quote is wrong, the statement is false.",

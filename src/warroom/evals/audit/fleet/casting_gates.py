@@ -102,5 +102,5 @@ def _without_names(casting: Casting, dossier: Dossier) -> tuple[Hashable, ...]:
     return (
         change.family, change.part, tuple([(c.attribute, c.operator) for c in change.target.conditions]),
         len(change.other_edits), change.approval is not None, dossier.ground, dossier.row, change.id in causes,
-        state.part(change.family, change.part).in_use, uptake.hosts < 1, uptake.kind,
+        state.part(change.family, change.part).in_use, uptake.workers < 1, uptake.kind,
     )  # fmt: skip

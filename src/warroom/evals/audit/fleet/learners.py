@@ -185,7 +185,7 @@ def _joined(env: FleetEnv, dossier: Dossier, row: CandidateRow) -> list[float]:
     part = facts.states[change.service].part(change.family, change.part)
     uptake, terms = facts.states[change.service].uptake(change.id), terms_of(change, facts.states)
     family = list(FAMILIES).index(change.family)
-    state = [part.lever, part.in_use, uptake.hosts, terms.share, terms.load, size_of(change), change.old, change.new]
+    state = [part.lever, part.in_use, uptake.workers, terms.share, terms.load, size_of(change), change.old, change.new]
     return [*map(float, state), float(family), facts.seen[0].share, *row.bounds.values()]
 
 

@@ -15,7 +15,7 @@ from warroom.sim.tiers import TIERS
 
 LADDER: tuple[tuple[Source, ...], ...] = tuple([SOURCES[: k + 1] for k in range(len(SOURCES))])
 CODE: dict[Source, tuple[Callable[..., object], ...]] = {
-    "state": (ReaderScript.plain, ReaderScript.percents, ReaderScript.first, ReaderScript.fact, ReaderScript.hosts),
+    "state": (ReaderScript.plain, ReaderScript.percents, ReaderScript.first, ReaderScript.fact, ReaderScript.workers),
     "diffs": (ReaderScript.family, ReaderScript.diff, ReaderScript.target, read_change),
     "charters": (ReaderScript.charter, ReaderScript.window, ReaderScript.statement_value, References.limit),
     "register": (ReaderScript.approval, ReaderScript.freeze),

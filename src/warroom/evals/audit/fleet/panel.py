@@ -98,7 +98,7 @@ def only(holds: Callable[[View, LedgerRow], bool], view: View) -> LedgerRow | No
 def in_use(view: View, row: LedgerRow) -> bool:
     """Its part is in use and its rollout is not paused: words of the state, no numbers."""
     part, arrival = _part(view, row), view.known.arrivals.get(row.id)
-    return part is not None and part.in_use and (arrival is None or arrival.hosts == 1)
+    return part is not None and part.in_use and (arrival is None or arrival.workers == 1)
 
 
 def apart(view: View, row: LedgerRow) -> bool:

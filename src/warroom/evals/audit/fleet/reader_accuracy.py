@@ -125,11 +125,11 @@ class _Reading:
 
     def _uptake(self, uptake: Uptake) -> Uptake:
         text = write_rollout(
-            RolloutText(uptake.change, uptake.hosts), self.split, self.source("rollout", uptake.change)
+            RolloutText(uptake.change, uptake.workers), self.split, self.source("rollout", uptake.change)
         )
-        hosts = round(self.script.hosts(text), 6)
-        self.count("rollout", hosts, round(uptake.hosts, 6))
-        return uptake._replace(hosts=hosts)
+        workers = round(self.script.workers(text), 6)
+        self.count("rollout", workers, round(uptake.workers, 6))
+        return uptake._replace(workers=workers)
 
     def read(self) -> Facts:
         """The facts as the script reads them; what it cannot read, or does not look at, is missing."""

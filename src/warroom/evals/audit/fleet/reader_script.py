@@ -240,8 +240,8 @@ class ReaderScript(NamedTuple):
             lever *= 60
         return PartFact(family, part, float(f"{lever:.3g}"), not NOT_IN_USE.search(text))
 
-    def hosts(self, text: str) -> float:
-        """The share of hosts that have a change."""
+    def workers(self, text: str) -> float:
+        """The share of workers that have a change."""
         shares = self.percents(self.plain(text).replace("100%", ""))
         return shares[0] / 100 if shares else 1.0
 

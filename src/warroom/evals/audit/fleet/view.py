@@ -137,7 +137,7 @@ def without_words(known: Knowledge) -> Knowledge:
     """Knowledge of one who takes every part to be in use and no rollout to be paused."""
     out = copy(known)
     out.metrics = {name: _all_in_use(facts) for name, facts in known.metrics.items()}
-    out.arrivals = {number: arrival._replace(hosts=1.0) for number, arrival in known.arrivals.items()}
+    out.arrivals = {number: arrival._replace(workers=1.0) for number, arrival in known.arrivals.items()}
     return out
 
 
