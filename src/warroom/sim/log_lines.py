@@ -61,6 +61,8 @@ PART_EVERY = 20
 """Seconds between two files, terms or batches of a host."""
 HOP = 0.001
 """Seconds between what a service writes of a request and what its caller does, who waits for it."""
+BEFORE_OWN = 0.5
+"""Hops between what a service writes of a call and what it writes of the request that made it."""
 CLOSING = 0.05
 """Seconds at the end of a minute in which that shrinks, so that no service falls silent before the others do."""
 
@@ -277,6 +279,7 @@ class LogLines:
         streams = self.streams(service, group)
         reached = list(accumulate([256 * one.share for one in streams[:-1]]))
         factor = _SPREAD if group.problem is not None else 1
+        called = BEFORE_OWN if group.role in CALL_ROLES else 0.0
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
             if (factor * chance - first_told & 255) >= told_byte:
@@ -284,7 +287,7 @@ class LogLines:
             line = KeptLine(
                 source,
                 index,
-                self._second(minute, service, spread * (index + (256 * a + b) / 65536)),
+                self._second(minute, self._depths[service] + called, spread * (index + (256 * a + b) / 65536)),
                 bisect_right(cells.people_weights, people * cells.people_weights[-1] >> 8),
                 bisect_right(cells.place_weights, place * cells.place_weights[-1] >> 8),
                 (host ^ 37 * service & 255) * len(cells.hosts) >> 8,  # all lines of a request, whatever they tell of
@@ -296,9 +299,10 @@ class LogLines:
             if kept == most:
                 return
 
-    def _second(self, minute: int, service: int, left: float) -> float:
-        """When a service tells of a request that users have answered `left` seconds before the minute is over."""
-        earlier = HOP * self._depths[service] * min(1.0, left / CLOSING)
+    @staticmethod
+    def _second(minute: int, hops: float, left: float) -> float:
+        """When a line is written: so many hops before users have their answer, `left` seconds before a minute ends."""
+        earlier = HOP * hops * min(1.0, left / CLOSING)
         return max(60.0 * minute, 60.0 * (minute + 1) - left - earlier)
 
     def _block(self, minute: int, origin: int, kind: int) -> bytes:
@@ -378,7 +382,8 @@ class LogLines:
             return deadline * (1.0 if group.role == "late" else 1.1 + draw / 160)
         if group.role in _HARMED:
             return self._spans(minute)[self._asked(service, group)] * (0.3 + draw / 128)
-        return min(self.counts.latency(minute, service) * DURATIONS[draw], 0.9 * self.counts.patience[service])
+        usual, longest = self.counts.latency(minute, service) * DURATIONS[draw], 0.9 * self.counts.patience[service]
+        return usual if usual < longest else longest * (0.75 + (37 * line.rank & 255) / 1024)
 
     def _asked(self, service: int, group: StreamGroup) -> int:
         """The service whose time a line states: the one called, else the writer."""

@@ -15,7 +15,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "E unhandled exception in worker={seq}, process bails out",
     ),
     ("crash", "gateway"): (
-        "W proxy worker={seq} got signal={n}, streams reset",
+        "W exchange was on proxy worker={seq}, which got signal={n}",
         "E segfault in proxy worker={seq}",
         "W proxy worker pid={seq} aborted, a fresh one took over",
         "E assert tripped in filter chain, worker={seq} gone",
@@ -30,14 +30,14 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", "cache"): (
         "W shard child pid={seq} died on a command",
         "E SIGSEGV in io-thread={n}",
-        "W shard process replaced after a hang, pid={seq}",
+        "W command was on shard process {seq}, replaced after a hang",
         "E shard leader crashed, view={part}",
     ),
     ("crash", "queue"): (
         "W partition owner crashed, pid={seq}",
         "E socket handler {n} hit a panic",
         "W broker scheduler stalled, watchdog restarted it, run={part}",
-        "E writer thread gone, term={part} closed",
+        "E append was with a writer thread that died, term={part}",
     ),
     ("bad_release", ""): (
         "W artifact={object} lacks a branch for variant {n}",
@@ -122,8 +122,8 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("stale_cache", "db"): (
         "W [result cache] {object} still held deleted rows",
-        "E [matview] {object} lagged behind write {request}",
-        "W [dict] codes in {object} reused, row {seq}",
+        "E [result cache] {object} lagged behind write {request}",
+        "W [result cache] rows of {object} from before write {seq}",
         "E [result cache] invalidation of {object} late",
     ),
     ("stale_cache", "cache"): (
@@ -140,7 +140,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W [lock] session {object} blocked {few} waiters",
         "E [txn {request}] waited on idle session {object}",
         "W [lock] key {seq} was held by idle session {object}",
-        "E [lock] {object} escalated to a table lock",
+        "E [lock] {object} wants the whole table, row {seq} waits",
     ),
     ("heap_leak", ""): (
         "W stop-the-world {ms} ms, live set at {high}%",
@@ -240,15 +240,15 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("plan_cache", "gateway"): (
         "W route cache {object} probes dead slots, {ms} ms",
-        "E rules under {object} tried from the oldest on, {ms} ms",
+        "E route cache {object} tries rules from the oldest on, {ms} ms",
         "W {object} swamped with misses, {ms} ms",
         "E session map {object} has {many} rows, walk {ms} ms",
     ),
     ("plan_cache", "db"): (
         "W [plan] {many} plans under {object} compared, t={ms}ms",
-        "E [dict] {object} holds version upon version, t={ms}ms",
+        "E [plan] {object} holds version upon version, t={ms}ms",
         "W [plan] {object} still full of invalid plans, t={ms}ms",
-        "E [result cache] search in {object} t={ms}ms",
+        "E [plan] search in {object} took t={ms}ms",
     ),
     ("plan_cache", "cache"): (
         "W probe sequence in {object} is {many} long, {ms}ms",
@@ -403,7 +403,7 @@ TEST_RESULTS: Results = {
     ),
     ("late", "gateway"): (
         "duration={took}ms route_timeout={limit}ms", "route_timeout={limit}ms duration={took}ms",
-        "first_byte={took}ms downstream_timeout={limit}ms", "downstream_timeout={limit}ms first_byte={took}ms",
+        "first_byte={took}ms per_try_timeout={limit}ms", "per_try_timeout={limit}ms first_byte={took}ms",
     ),
     ("late", "db"): (
         "elapsed={took}ms cancel_after={limit}ms", "cancel_after={limit}ms elapsed={took}ms",

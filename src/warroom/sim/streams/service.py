@@ -90,7 +90,7 @@ SERVICE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.8, "op={handler} result=ok took={ms}ms"),
-            Template("served", "INFO", 0.4, "op={handler} composed {n} fragments ({kb} kB)"),
+            Template("served", "INFO", 0.4, "op={handler} composed its answer ({kb} kB)"),
             Template("served", "INFO", 0.2, "op={handler} input accepted"),
             Template("served", "INFO", 0.05, "op={handler} journal entry {request} written"),
             Template("served", "INFO", 0.25, "op={handler} ok entity={seq} took={ms}ms"),
