@@ -9,17 +9,16 @@ import tempfile
 from pathlib import Path
 
 from fastapi import FastAPI
-from uvicorn import Config
 
 from warroom.cli import heavy
 from warroom.cli.listening import BACKLOG, address, listen
 from warroom.cli.output import say
 from warroom.core.checks import check_choice
-from warroom.serve.app import OPTIONS_VARIABLE, application, freeze, settings
 from warroom.serve.app import ServeOptions as ServeOptions
+from warroom.serve.app import application, freeze
 from warroom.serve.logs import LOG_FORMATS, log, log_config
 from warroom.serve.metrics import FOLDER_VARIABLE, STARTS, WORKERS
-from warroom.serve.protocol import MeteredServer, http_options
+from warroom.serve.protocol import MeteredServer, http_config
 
 with contextlib.suppress(ImportError):  # Windows has no such limit
     import resource
@@ -40,7 +39,6 @@ def serve(
     logging.config.dictConfig(log_config(log_format))
     listening = listen(serving.access.host, port)
     _allow_files(serving.max_sessions * len(serving.names) + SPARE)
-    os.environ[OPTIONS_VARIABLE] = settings(serving)
     app = None
     if workers == 1:
         app = application(serving, heavy.page.page_for(serving, games) if page else None)
@@ -70,7 +68,7 @@ def _say_what_is_served(serving: ServeOptions, url: str, log_format: str) -> Non
 
 def _serve_here(app: FastAPI, listening: socket.socket, page: bool, log_format: str) -> None:
     """Serve in this process; an application with a page is told that it ends."""
-    config = Config(app, **http_options(), backlog=BACKLOG, log_config=log_config(log_format))
+    config = http_config(app, log_config(log_format), BACKLOG)
     STARTS.inc()
     WORKERS.set(1)
     with contextlib.suppress(KeyboardInterrupt):
@@ -84,7 +82,7 @@ def _serve_by_workers(serving: ServeOptions, listening: socket.socket, workers: 
     connections = serving.max_sessions * len(serving.names) + SPARE
     with tempfile.TemporaryDirectory(prefix="warroom-metrics-") as folder:
         os.environ[FOLDER_VARIABLE] = folder
-        options = heavy.router.RouterOptions(workers, connections, log_format, folder)
+        options = heavy.router.RouterOptions(serving, workers, connections, log_format, folder)
         if not heavy.router.serve(options, listening):
             raise SystemExit(1)
 

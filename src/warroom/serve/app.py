@@ -1,11 +1,9 @@
 """OpenEnv servers of the environments: one application for one environment, or for all under a prefix each."""
 
 import gc
-import json
-import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -31,8 +29,6 @@ from warroom.serve.sessions import SessionRules, session_server
 from warroom.serve.wire import WarroomAction, WarroomState
 
 ALL = "all"
-OPTIONS_VARIABLE = "WARROOM_SERVE"
-"""Environment variable that passes the `ServeOptions` to worker processes, as JSON."""
 PAGE = "/web"
 """The path of the web page; OpenEnv's tools and the Hub look for one there."""
 IDLE_SESSION_SECONDS = 600.0
@@ -96,15 +92,12 @@ class ServeOptions:
                 hf.load(model)  # now, not at the first client's reset
 
 
-def application(
-    serving: ServeOptions | None = None, page: Mount | None = None, *, worker: int | None = None
-) -> FastAPI:
-    """The application; without options, those of the variable `WARROOM_SERVE`.
+def application(serving: ServeOptions, page: Mount | None = None, *, worker: int | None = None) -> FastAPI:
+    """The application.
 
     `worker` is the number of the process among several behind one router. A `page` is mounted at `/web`, in place of
     OpenEnv's own; `/` redirects there, or links to it where several environments are served.
     """
-    serving = serving or _from_settings(os.environ.get(OPTIONS_VARIABLE, "{}"))
     serving.check()
     create = create_app if page is None else create_fastapi_app
     served = partial(_served, serving=serving, create=create, worker=worker)
@@ -127,17 +120,6 @@ def freeze() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-
-
-def settings(serving: ServeOptions) -> str:
-    """The value of `WARROOM_SERVE` for these options."""
-    return json.dumps(asdict(serving))
-
-
-def _from_settings(text: str) -> ServeOptions:
-    values = json.loads(text)
-    access = values.pop("access", {})
-    return ServeOptions(**values, access=ServerAccess(**access | {"names": tuple(access.get("names", ()))}))
 
 
 def _served(name: str, serving: ServeOptions, create: Callable[..., FastAPI], worker: int | None) -> FastAPI:

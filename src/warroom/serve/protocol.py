@@ -1,10 +1,11 @@
 """How uvicorn serves, the same for one process and for workers."""
 
 import time
-from typing import TypedDict
 
-from uvicorn import Server
+from fastapi import FastAPI
+from uvicorn import Config, Server
 
+from warroom.core.types import JsonObject
 from warroom.serve.guard import MAX_BYTES
 from warroom.serve.metrics import LAG
 
@@ -17,20 +18,12 @@ SHUTDOWN_SECONDS = 5
 """Seconds that open connections are given when the server ends."""
 
 
-class HttpOptions(TypedDict):
-    """Options of `uvicorn.Config`."""
-
-    log_level: str
-    ws_max_size: int
-    ws_ping_interval: float
-    ws_ping_timeout: float
-    ws_per_message_deflate: bool
-    timeout_graceful_shutdown: int
-
-
-def http_options() -> HttpOptions:
-    """What `uvicorn.Config` is given."""
-    return HttpOptions(
+def http_config(app: FastAPI, log_config: JsonObject, backlog: int = 2048) -> Config:
+    """How an application is served; `backlog` connections may wait, if this process is the one to accept them."""
+    return Config(
+        app,
+        log_config=log_config,
+        backlog=backlog,
         log_level="warning",
         ws_max_size=MAX_BYTES,
         ws_ping_interval=PING[0],

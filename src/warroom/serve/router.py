@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from prometheus_client.multiprocess import mark_process_dead
 
+from warroom.serve.app import ServeOptions
 from warroom.serve.handover import ReportReader, WorkerReport, hand_over, named_worker
 from warroom.serve.logs import log
 from warroom.serve.protocol import SHUTDOWN_SECONDS
@@ -43,6 +44,7 @@ _log = logging.getLogger("warroom.serve")
 class RouterOptions(NamedTuple):
     """How the workers are run."""
 
+    serving: ServeOptions
     workers: int
     max_connections: int
     """Open at once in one worker."""
@@ -54,7 +56,7 @@ class RouterOptions(NamedTuple):
 class Worker:
     """A worker process, as the router knows it."""
 
-    def __init__(self, number: int, log_format: str) -> None:
+    def __init__(self, number: int, options: RouterOptions) -> None:
         self.number = number
         self.channel, far = socket.socketpair()
         self.channel.setblocking(False)
@@ -65,7 +67,7 @@ class Worker:
         self._reader = ReportReader()
         context = multiprocessing.get_context("spawn")
         self.process: BaseProcess = context.Process(
-            target=work, args=(number, far, log_format), name=f"worker-{number}"
+            target=work, args=(number, far, options.serving, options.log_format), name=f"worker-{number}"
         )
         self.process.start()
         far.close()
@@ -126,7 +128,7 @@ class Router:
     # -- workers ------------------------------------------------------------------------------------
 
     def _start(self, number: int) -> None:
-        worker = self.workers[number] = Worker(number, self.options.log_format)
+        worker = self.workers[number] = Worker(number, self.options)
         asyncio.get_running_loop().add_reader(worker.channel, self._listen, worker)
 
     def _listen(self, worker: Worker) -> None:

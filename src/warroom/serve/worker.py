@@ -7,25 +7,24 @@ import socket
 from uvicorn import Config
 
 from warroom.core.processes import end_with_parent
-from warroom.serve.app import application, freeze
+from warroom.serve.app import ServeOptions, application, freeze
 from warroom.serve.handover import WorkerReport, send_report, take_over
 from warroom.serve.logs import log, log_config
 from warroom.serve.metrics import STARTS, WORKERS
-from warroom.serve.protocol import MeteredServer, http_options
+from warroom.serve.protocol import MeteredServer, http_config
 
 _log = logging.getLogger("warroom.serve")
 
 
-def work(number: int, channel: socket.socket, log_format: str) -> None:
-    """Be worker `number` until the router ends it, or is gone; the options are those of `WARROOM_SERVE`."""
+def work(number: int, channel: socket.socket, serving: ServeOptions, log_format: str) -> None:
+    """Be worker `number` until the router ends it, or is gone."""
     end_with_parent()
     channel.setblocking(False)
-    app = application(worker=number)
+    app = application(serving, worker=number)
     freeze()
-    config = Config(app, **http_options(), log_config=log_config(log_format, number))
     STARTS.inc()
     WORKERS.set(1)
-    WorkerServer(config, channel).run(sockets=[])
+    WorkerServer(http_config(app, log_config(log_format, number)), channel).run(sockets=[])
 
 
 class WorkerServer(MeteredServer):
