@@ -30,23 +30,13 @@ from command import refused
 from hosts import SOON, SPEC, hosting, incident
 from warroom.chat import Chat
 from warroom.cli.joining import seat_for_page
+from warroom.core.shared_seat import JoinReply, SeatReply, SeatState, joined_from, reply_from
 from warroom.policies import PolicySet, policy_set
 from warroom.runs import read_episodes, read_record
 from warroom.serve.access import ServerAccess
 from warroom.serve.client_protocol import RequestRefused, ServerUnreachable
 from warroom.serve.mcp_shared import SharedMcpSession
-from warroom.serve.shared import (
-    CODE_LETTERS,
-    JoinReply,
-    SeatReply,
-    SeatState,
-    SharedIncident,
-    SharedRules,
-    is_same_code,
-    joined_from,
-    new_code,
-    reply_from,
-)
+from warroom.serve.shared import CODE_LETTERS, SharedIncident, SharedRules, is_same_code, new_code
 from warroom.serve.shared_client import SharedSeat
 from warroom.view.live.form import InvalidCall
 from warroom.view.live.game import StaleGame

@@ -9,11 +9,11 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.output import say
+from warroom.core.shared_seat import FINAL, JoinReply, SeatReply, SeatState
 from warroom.core.types import Brief, Message, ToolCall
 from warroom.policies.human import Human
 from warroom.serve.client_protocol import ServerTimeout, ServerUnreachable
-from warroom.serve.shared import FINAL, HOST_URL, MAX_WAIT, JoinReply, SeatReply, SeatState
-from warroom.view.live.hosted import HostUpdate, TakenSeat
+from warroom.serve.shared import HOST_URL, MAX_WAIT
 
 if TYPE_CHECKING:
     from warroom.serve.shared_client import SharedSeat
@@ -41,50 +41,24 @@ def joined_seat(
     if named:
         raise ValueError(f"the host decides what is played: leave {named[0]} out with --join")
     address = url or HOST_URL
-    try:
-        with heavy.shared_client.SharedSeat(address, code, seat) as taken:
-            yield taken
-    except (ServerUnreachable, ServerTimeout) as error:
-        raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
+    with _host_named(address), heavy.shared_client.SharedSeat(address, code, seat) as taken:
+        yield taken
 
 
-class PageSeat:
-    """A seat at a host, as the page takes it."""
-
-    def __init__(self, remote: "SharedSeat") -> None:
-        joined, self._remote = remote.joined, remote
-        tools = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in joined.tools
-        ]
-        self.taken = TakenSeat(joined.env, joined.seat, joined.brief, tools, joined.acts)
-
-    def news(self, seconds: float) -> HostUpdate:
-        """What is new; waits so long for the seat's turn or the end."""
-        return _news(self._remote.news(seconds))
-
-    def call(self, name: str, arguments: Mapping[str, object]) -> HostUpdate:
-        """Make the seat's call."""
-        return _news(self._remote.call(name, arguments))
-
-    def leave(self) -> None:
-        """Give the seat back."""
-        self._remote.leave()
-
-
-def seat_for_page(url: str, code: str, seat: str) -> PageSeat:
+def seat_for_page(url: str, code: str, seat: str) -> "SharedSeat":
     """Take a seat for the page; a `ValueError` says why it cannot be had."""
     address = url or HOST_URL
+    with _host_named(address):
+        return heavy.shared_client.SharedSeat(address, code, seat)
+
+
+@contextmanager
+def _host_named(address: str) -> Iterator[None]:
+    """Say where no host answers."""
     try:
-        return PageSeat(heavy.shared_client.SharedSeat(address, code, seat))
+        yield
     except (ServerUnreachable, ServerTimeout) as error:
         raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
-
-
-def _news(reply: SeatReply) -> HostUpdate:
-    missing = () if reply.state in FINAL else reply.missing
-    return HostUpdate(
-        reply.state, reply.texts, reply.turn, reply.budget, reply.acting, missing, reply.note, reply.score
-    )
 
 
 def changed(**options: tuple[object, object]) -> dict[str, object]:
@@ -121,5 +95,5 @@ def _waiting_for(reply: SeatReply) -> str:
 
 
 def _brief(joined: JoinReply) -> Brief:
-    tools = tuple({"name": t.name, "description": t.description, "parameters": t.parameters} for t in joined.tools)
+    tools = tuple(tool.schema for tool in joined.tools)
     return Brief(joined.env, joined.seat, joined.brief, tools, tuple(joined.acts), ToolCall(joined.acts[0]))

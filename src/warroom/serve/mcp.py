@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from warroom import __version__
 from warroom.core.errors import MissingExtra
+from warroom.core.shared_seat import ToolListing
 from warroom.core.signals import exit_code, interrupt_of, stopping_signals
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
@@ -25,7 +26,7 @@ from warroom.serve.guard import AccessGuard, RequestGuard
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.mcp_limits import McpSessionLimiter
 from warroom.serve.mcp_lines import ReadableLines
-from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession, ToolListing
+from warroom.serve.mcp_session import LOOK, START, CallReply, McpSession
 from warroom.serve.mcp_shared import SharedMcpSession, instructions
 from warroom.serve.shared_client import SharedSeat
 

@@ -11,6 +11,7 @@ from warroom.chat import Answer, Chat
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
+from warroom.core.shared_seat import ToolListing
 from warroom.core.types import JsonObject, Message
 from warroom.episode import Episode
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing, result_lines
@@ -22,17 +23,6 @@ MAX_ARGUMENTS_LENGTH = 65_536
 START, BRIEF, LOOK = "start_incident", "brief", "look"
 NEXT_HINT = f"{START} begins another."
 OVER_MESSAGE = f"The incident is over; the call changed nothing. {NEXT_HINT}"
-
-
-class ToolListing(NamedTuple):
-    """A tool as a client sees it."""
-
-    name: str
-    description: str
-    parameters: JsonObject
-    """JSON schema of the arguments."""
-    read_only: bool
-    """Whether a call changes nothing, so that a client need not ask its user."""
 
 
 class CallReply(NamedTuple):

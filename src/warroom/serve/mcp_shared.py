@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+from warroom.core.shared_seat import SeatReply, SeatState, ToolListing
 from warroom.core.types import JsonObject
 from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable
-from warroom.serve.mcp_session import BRIEF, BRIEF_TOOL, LOOK, CallReply, ToolListing
-from warroom.serve.shared import SeatReply, SeatState
+from warroom.serve.mcp_session import BRIEF, BRIEF_TOOL, LOOK, CallReply
 from warroom.serve.shared_client import SharedSeat
 
 AWAIT = "await_turn"

@@ -12,17 +12,15 @@ import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from warroom.chat import ENDED, Answer, Chat
 from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy
-from warroom.core.strict_json import NUMBER, check_types, check_values
-from warroom.core.types import JsonObject
+from warroom.core.shared_seat import FINAL, JoinReply, SeatReply, SeatState
 from warroom.policies import PolicySet
 from warroom.serve.mcp_config import debriefing, result_lines
-from warroom.serve.mcp_session import ToolListing, play_call, tools_of_seats
+from warroom.serve.mcp_session import play_call, tools_of_seats
 
 HOST_PORT = 8770
 HOST_URL = f"http://127.0.0.1:{HOST_PORT}"
@@ -36,22 +34,6 @@ MAX_WAIT = 60.0
 """Seconds that one request may wait for news."""
 
 
-class SeatState(StrEnum):
-    """What a seat can do now."""
-
-    LOBBY = "lobby"
-    """Wait: seats are not taken yet."""
-    WAITING = "waiting"
-    """Wait: another seat has its turn."""
-    TURN = "turn"
-    """Make a call."""
-    OVER = "over"
-    """Nothing: the incident is over."""
-    STOPPED = "stopped"
-    """Nothing: the host was stopped, or failed, before the end."""
-
-
-FINAL = (SeatState.OVER, SeatState.STOPPED)
 LOST = "this seat is not yours any more: it was given back, or another client took it while you were away"
 
 
@@ -73,42 +55,6 @@ class SharedRules(NamedTuple):
     """Who plays a seat while its client is away."""
     debrief: bool = False
     """Whether the truth is told once the incident is over."""
-
-
-@dataclass(frozen=True)
-class JoinReply:
-    """What a client is told when it takes a seat."""
-
-    ticket: str
-    """The secret by which it plays the seat."""
-    env: str
-    seat: str
-    brief: str
-    tools: list[ToolListing]
-    acts: list[str]
-    """Names of the tools that end a turn."""
-    patience: float
-
-
-@dataclass(frozen=True)
-class SeatReply:
-    """What a client is told of its seat."""
-
-    state: SeatState
-    texts: list[str]
-    """What the seat was shown since what the client has seen."""
-    seen: int
-    """How many texts the seat has been shown in all; the next request repeats the number."""
-    turn: int
-    budget: int
-    acting: str
-    """The seat whose turn it is; empty outside of turns."""
-    missing: list[str]
-    """Seats without a client: before the incident those that nobody has taken, then those whose client is away."""
-    note: str = ""
-    """Why a call was not played; empty if it was."""
-    score: float | None = None
-    """Once the incident is over: 0 is the no-op policy, 1 the oracle."""
 
 
 @dataclass
@@ -357,50 +303,3 @@ class SharedIncident:
             async with asyncio.timeout(seconds):
                 while not holds():
                     await self._changed.wait()
-
-
-# -- what a client is sent, which any server may have written ---------------------------------------------
-
-_REPLY: dict[str, tuple[type, ...]] = {
-    "state": (str,), "texts": (list,), "seen": (int,), "turn": (int,), "budget": (int,), "acting": (str,),
-    "missing": (list,), "note": (str,), "score": (*NUMBER, type(None)),
-}  # fmt: skip
-_JOINED: dict[str, tuple[type, ...]] = {
-    "ticket": (str,), "env": (str,), "seat": (str,), "brief": (str,), "tools": (list,), "acts": (list,),
-    "patience": NUMBER,
-}  # fmt: skip
-_TOOL: dict[str, tuple[type, ...]] = {
-    "name": (str,), "description": (str,), "parameters": (dict,), "read_only": (bool,),
-}  # fmt: skip
-
-
-def reply_from(answer: object) -> SeatReply:
-    """A reply that came as JSON; a `ValueError` says that it is none."""
-    data = _checked(answer, _REPLY)
-    return SeatReply(**data | {"state": SeatState(data["state"])})
-
-
-def joined_from(answer: object) -> JoinReply:
-    """What a client was told at its seat, as it came as JSON; a `ValueError` says that it is nothing of the kind."""
-    data = _checked(answer, _JOINED)
-    named = [dict(zip(_TOOL, tool if isinstance(tool, list) else (), strict=False)) for tool in data["tools"]]
-    return JoinReply(**data | {"tools": [ToolListing(**_checked(tool, _TOOL)) for tool in named]})
-
-
-def _checked(answer: object, types: Mapping[str, tuple[type, ...]]) -> JsonObject:
-    """An object with these values and lists of texts, none of which would command a terminal."""
-    if not isinstance(answer, dict) or answer.keys() != types.keys():
-        raise ValueError(f"an answer of a host has {', '.join(types)}")
-    check_types(answer, types)
-    for name in ("texts", "missing", "acts"):
-        check_values(name, answer.get(name), (str,))
-    found: JsonObject = _without_controls(answer)
-    return found
-
-
-def _without_controls(value: Any) -> Any:
-    if isinstance(value, str):
-        return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in value)
-    if isinstance(value, dict):
-        return {name: _without_controls(inner) for name, inner in value.items()}
-    return [_without_controls(inner) for inner in value] if isinstance(value, list) else value

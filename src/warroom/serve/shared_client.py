@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Self, TypeVar
 
+from warroom.core.shared_seat import FINAL, JoinReply, SeatReply, joined_from, reply_from
 from warroom.serve.client import RequestRefused, ServerTimeout, ServerUnreachable, authorization, fetch
-from warroom.serve.shared import FINAL, JoinReply, SeatReply, joined_from, reply_from
 
 Answer = TypeVar("Answer")
 TIMEOUT = 20.0

@@ -1,12 +1,12 @@
 """A seat of an incident that `warroom host` runs elsewhere, as a game of the page that a person plays."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 from typing import NamedTuple, NoReturn, Protocol
 
 from warroom.core.errors import first_line
 from warroom.core.scene import Scene
-from warroom.core.schemas import Schema
+from warroom.core.shared_seat import JoinReply, SeatReply, SeatState
 from warroom.core.types import JsonObject
 from warroom.envs import environments
 from warroom.view.live.form import InvalidCall, ToolForm, arguments_of, tool_form
@@ -29,47 +29,25 @@ ELSEWHERE = "elsewhere"
 WAIT_SECONDS = 20.0
 """Seconds that one request waits for news, and between two looks while it is the person's turn."""
 LOOK_SECONDS = 2.0
-PHASES = {"lobby": Phase.LOBBY, "waiting": Phase.WAITING, "turn": Phase.PERSON, "over": Phase.OVER}
+PHASES = {
+    SeatState.LOBBY: Phase.LOBBY,
+    SeatState.WAITING: Phase.WAITING,
+    SeatState.TURN: Phase.PERSON,
+    SeatState.OVER: Phase.OVER,
+    SeatState.STOPPED: Phase.STOPPED,
+}
 HOSTED = "the host of this shared incident decides when others move"
-
-
-class TakenSeat(NamedTuple):
-    """What a host told when the seat was taken."""
-
-    env: str
-    seat: str
-    brief: str
-    tools: Sequence[Schema]
-    acts: Sequence[str]
-    """Names of the tools that end a turn."""
-
-
-class HostUpdate(NamedTuple):
-    """What a host tells of the seat."""
-
-    state: str
-    """One of `PHASES`; anything else is an incident that was stopped."""
-    texts: Sequence[str]
-    """What the seat was shown since the last news."""
-    turn: int
-    budget: int
-    acting: str
-    missing: Sequence[str]
-    """Seats that nobody has taken."""
-    note: str
-    """Why a call was not played; empty if it was."""
-    score: float | None
 
 
 class HostedSeat(Protocol):
     """A seat at a host; one request at a time. What goes wrong on the way is an `OSError` or a `ValueError`."""
 
-    taken: TakenSeat
+    joined: JoinReply
 
-    def news(self, seconds: float) -> HostUpdate:
+    def news(self, seconds: float) -> SeatReply:
         """What is new; waits so long for the seat's turn or the end."""
 
-    def call(self, name: str, arguments: Mapping[str, object]) -> HostUpdate:
+    def call(self, name: str, arguments: Mapping[str, object]) -> SeatReply:
         """Make the seat's call."""
 
     def leave(self) -> None:
@@ -91,7 +69,7 @@ class HostedGame:
     pace = 0.0
 
     def __init__(self, id: str, remote: HostedSeat) -> None:
-        self.id, self.remote, self.people = id, remote, [remote.taken.seat]
+        self.id, self.remote, self.people = id, remote, [remote.joined.seat]
         self.listeners: set[Callable[[], object]] = set()
         self._log: list[CallEntry] = []
         self._text, self._lost = "", ""
@@ -103,14 +81,14 @@ class HostedGame:
     @property
     def phase(self) -> Phase:
         """What the game waits for."""
-        return Phase.STOPPED if self._lost else PHASES.get(self._news.state, Phase.STOPPED)
+        return Phase.STOPPED if self._lost else PHASES[self._news.state]
 
     def submit(self, after: int, tool: str, answers: Mapping[str, object]) -> None:
         """Send a person's call to the host; errors are those of `Game.submit`."""
-        schema = next((one for one in self.remote.taken.tools if one["name"] == tool), None)
-        if schema is None:
+        asked = next((one for one in self.remote.joined.tools if one.name == tool), None)
+        if asked is None:
             raise InvalidCall(f"{self.people[0]} has no {tool[:60]!r}")
-        arguments = arguments_of(schema, answers)
+        arguments = arguments_of(asked.schema, answers)
         with self._talking:
             if self.phase is not Phase.PERSON or after != len(self._log):
                 raise StaleGame("it is not your turn, or you have not seen your last page: nothing was played")
@@ -145,24 +123,24 @@ class HostedGame:
 
     def view(self, after: int = 0) -> GameView:
         """The seat as its person sees it."""
-        taken, news, phase = self.remote.taken, self._news, self.phase
-        seat, clock = taken.seat, f"turn {min(news.turn + 1, news.budget)} of {news.budget}"
-        all_seats = environments()[taken.env].seats
+        joined, news, phase = self.remote.joined, self._news, self.phase
+        seat, clock = joined.seat, f"turn {min(news.turn + 1, news.budget)} of {news.budget}"
+        all_seats = environments()[joined.env].seats
         score = None if news.score is None else GameResult(None, news.score)
         missing = f"Waiting for {', '.join(news.missing)} to be taken." if news.missing else ""
         return GameView(
-            id=self.id, env=taken.env, name=SHARED, scenario=None, tier="", split="", index=None, budget=news.budget,
+            id=self.id, env=joined.env, name=SHARED, scenario=None, tier="", split="", index=None, budget=news.budget,
             turn=news.turn, calls=len(self._log), phase=phase, acting=news.acting, pace=0.0,
             seats=tuple(SeatPlayer(one, PERSON if one == seat else ELSEWHERE) for one in all_seats),
-            branched_from=None, viewer=seat, briefs={seat: taken.brief}, scene=scene_message(Scene(clock)),
+            branched_from=None, viewer=seat, briefs={seat: joined.brief}, scene=scene_message(Scene(clock)),
             log=tuple(self._log[after:]), result=score,
             seat=SeatForm(seat, self._text, None, None, self._forms()) if phase is Phase.PERSON else None,
             note=self._lost or missing or (self._text if phase in (Phase.OVER, Phase.STOPPED) else ""),
         )  # fmt: skip
 
     def _forms(self) -> tuple[ToolForm, ...]:
-        taken = self.remote.taken
-        return tuple(tool_form(schema, taken.acts, 1, taken.env) for schema in taken.tools)
+        joined = self.remote.joined
+        return tuple(tool_form(tool.schema, joined.acts, 1, joined.env) for tool in joined.tools)
 
     def _listen(self) -> None:
         while self.phase not in (Phase.OVER, Phase.STOPPED):
@@ -177,7 +155,7 @@ class HostedGame:
                 self._called.clear()
                 self._called.wait(LOOK_SECONDS)
 
-    def _take(self, news: HostUpdate) -> None:
+    def _take(self, news: SeatReply) -> None:
         """What is new: the first text answers the call that waits, all of them are read before the next one."""
         self._news = news
         if not news.texts:
@@ -185,7 +163,7 @@ class HostedGame:
         if self._pending is not None:
             tool, arguments, turn = self._pending
             self._pending = None
-            ends = tool in self.remote.taken.acts
+            ends = tool in self.remote.joined.acts
             self._log.append(CallEntry(
                 n=len(self._log) + 1, turn=turn, seat=self.people[0], tool=tool, arguments=arguments,
                 result=news.texts[0], message="", refused=False, ends_turn=ends, points=None,
