@@ -1,7 +1,7 @@
 """Completion of names behind options. Nothing heavy may be imported: a person is waiting."""
 
 from collections.abc import Callable, Iterable
-from typing import get_type_hints
+from typing import NamedTuple, get_type_hints
 
 import typer
 from typer.models import ParameterInfo
@@ -12,57 +12,30 @@ from warroom.core.splits import Split
 from warroom.envs import environments, scenarios
 from warroom.policies.names import MODEL_PREFIXES
 
-Completer = Callable[[typer.Context, str], list[str]]
-"""(what was typed so far, the word that is being typed) -> what it may become."""
+
+class Names(NamedTuple):
+    """What completes an option."""
+
+    of: Callable[[str], Iterable[str]]
+    """The names, in the environment that the command has so far."""
+    several: bool = False
+    """Whether an option takes several, comma-separated; those already typed are left out."""
+
+    def complete(self, context: typer.Context, typed: str) -> list[str]:
+        """What the word that is being typed may become."""
+        names = self.of(_env_of(context))
+        if not self.several:
+            return list(names)
+        before, comma, _ = typed.rpartition(",")
+        return [before + comma + name for name in names if name not in before.split(",")]
 
 
 def complete_names(command: Callable[..., None]) -> None:
     """Let every option of a command that takes names be completed."""
     for option, hint in get_type_hints(command, include_extras=True).items():
         for declared in getattr(hint, "__metadata__", ()):
-            if isinstance(declared, ParameterInfo):
-                declared.autocompletion = declared.autocompletion or NAMES.get(option)
-
-
-def environment_names(context: typer.Context, typed: str) -> list[str]:
-    """Every environment."""
-    return list(environments())
-
-
-def scenario_names(context: typer.Context, typed: str) -> list[str]:
-    """Every scenario by its id; paths of scenario files are completed by the shell."""
-    return list(scenarios())
-
-
-def scenarios_of_env(context: typer.Context, typed: str) -> list[str]:
-    """The scenarios of the environment that was named, without its name."""
-    env, known = _env_of(context), scenarios()
-    return _behind_commas(typed, (id.partition("/")[2] for id in known if id.startswith(f"{env}/")))
-
-
-def suite_names(context: typer.Context, typed: str) -> list[str]:
-    """The suites of the environment that was named."""
-    return list(environments()[_env_of(context)].suites)
-
-
-def policy_names(context: typer.Context, typed: str) -> list[str]:
-    """Every policy of the environment that was named, after those already typed."""
-    return _behind_commas(typed, [*policies.policy_names(_env_of(context)), *MODEL_PREFIXES])
-
-
-def seat_names(context: typer.Context, typed: str) -> list[str]:
-    """The seats of the environment that was named, after those already typed."""
-    return _behind_commas(typed, environments()[_env_of(context)].seats)
-
-
-def tier_names(context: typer.Context, typed: str) -> list[str]:
-    """The tiers, after those already typed."""
-    return _behind_commas(typed, TIERS)
-
-
-def split_names(context: typer.Context, typed: str) -> list[str]:
-    """The splits."""
-    return [split.value for split in Split]
+            if isinstance(declared, ParameterInfo) and option in NAMES:
+                declared.autocompletion = declared.autocompletion or NAMES[option].complete
 
 
 def _env_of(context: typer.Context) -> str:
@@ -73,25 +46,32 @@ def _env_of(context: typer.Context) -> str:
     return named if named in environments() else next(iter(environments()))
 
 
-def _behind_commas(typed: str, names: Iterable[str]) -> list[str]:
-    before, comma, _ = typed.rpartition(",")
-    return [before + comma + name for name in names if name not in before.split(",")]
+def _scenarios_of(env: str) -> list[str]:
+    return [id.partition("/")[2] for id in scenarios() if id.startswith(f"{env}/")]
 
 
-NAMES: dict[str, Completer] = {
-    "env": environment_names,
-    "incident": scenario_names,
-    "scenario": scenario_names,
-    "scenarios": scenarios_of_env,
-    "suite": suite_names,
-    "policy": policy_names,
-    "policies": policy_names,
-    "team": policy_names,
-    "teammates": policy_names,
-    "seat": seat_names,
-    "seats": seat_names,
-    "tier": tier_names,
-    "tiers": tier_names,
-    "split": split_names,
+def _policies_of(env: str) -> list[str]:
+    return [*policies.policy_names(env), *MODEL_PREFIXES]
+
+
+_SCENARIO = Names(lambda env: scenarios())  # paths of scenario files are completed by the shell
+_POLICIES = Names(_policies_of, several=True)
+_SEATS = Names(lambda env: environments()[env].seats, several=True)
+_TIERS = Names(lambda env: TIERS, several=True)
+NAMES: dict[str, Names] = {
+    "env": Names(lambda env: environments()),
+    "incident": _SCENARIO,
+    "scenario": _SCENARIO,
+    "scenarios": Names(_scenarios_of, several=True),
+    "suite": Names(lambda env: environments()[env].suites),
+    "policy": _POLICIES,
+    "policies": _POLICIES,
+    "team": _POLICIES,
+    "teammates": _POLICIES,
+    "seat": _SEATS,
+    "seats": _SEATS,
+    "tier": _TIERS,
+    "tiers": _TIERS,
+    "split": Names(lambda env: [split.value for split in Split]),
 }
 """What completes an option, by its name in the command's function."""
