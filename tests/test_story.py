@@ -25,7 +25,7 @@ from warroom.sim.records import GROUNDS
 from warroom.view.contract_json import json_bytes, to_json
 from warroom.view.contract_truth import PageEvidence, PageFact, PageLearned, PageMark, PageTruth
 from warroom.view.grading import PlayedTurn, grade_turns
-from warroom.view.story import EpisodeStory, episode_story, record_story, recorded_story
+from warroom.view.story import EpisodeStory, call_text, episode_story, record_story, recorded_story
 from warroom.view.story_fleet import BREACHES, FAULTS
 from warroom.view.teller import DECLARATIONS, evidence, kind_of
 from warroom.view.verdict import evidence_in_words, head_of
@@ -324,3 +324,12 @@ def test_what_a_change_does_follows_from_the_figures_that_are_told() -> None:
     assert figures is not None and does is not None, fact
     share, load, bears, replicas, workers, harms = (float(one or 100) for one in (*figures.groups(), does[1]))
     assert abs(share * (1 - replicas * bears / (share / 100 * load)) * workers / 100 - harms) < 1
+
+
+def test_a_reading_that_is_refused_is_graded_against_what_its_own_seat_should_have_done() -> None:
+    session = Session("fleet/rogue_deploy_bot@easy#dev:1")
+    best = call_text(session.env.oracle())
+    session.step(ToolCall("metrics", {"service": "nowhere"}))
+    session.finish()
+    (first, *_) = told(session.result()).marks
+    assert first.best == best and first.why == "The SRE made a call that was refused."

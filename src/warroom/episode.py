@@ -170,6 +170,12 @@ def record_step(env: Env, call: ToolCall, observation: str, message: str = "") -
     return PlayedCall(step, result)
 
 
+def ends_turn(env: Env, step: Step) -> bool:
+    """Whether a call ended its seat's turn: an act does, and whatever is refused."""
+    tool = env.tools.get(step.tool)
+    return step.refused or tool is None or tool.ends_turn
+
+
 def build_episode(env: Env, policy: str, steps: Sequence[Step]) -> Episode:
     """The record of a finished episode, with the hash of its trajectory."""
     return Episode(

@@ -16,7 +16,7 @@ from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.episode import Episode, Step
+from warroom.episode import Episode, Step, ends_turn
 from warroom.runs import ReplayMismatch, episode_id, opaque_id
 from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
 from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
@@ -107,14 +107,13 @@ def _turns(env: Env, steps: Sequence[Step], page: int) -> tuple[PageTurn, ...]:
 
 
 def _call(env: Env, n: int, step: Step) -> PageCall:
-    tool = env.tools.get(step.tool)
     number = _READING.match(step.result)
     return PageCall(
         n=n,
         tool=step.tool,
         arguments=step.arguments,
         result=step.result,
-        kind=kind_of(step.tool, tool is None or tool.ends_turn or step.refused, env.name),
+        kind=kind_of(step.tool, ends_turn(env, step), env.name),
         refused=step.refused,
         message=step.message,
         reading=number[1] if number else None,
@@ -160,17 +159,16 @@ class StoryReplay:
         shown = env.observe()
         teller.turn = env.turn + 1
         teller.hear(step.seat, shown)
-        tool = env.tools.get(step.tool)
-        before = None if tool is not None and not tool.ends_turn else self._look(call)
+        before = self._look(call) if ends_turn(env, step) else None
         events = dict(env.events)
         result = env.step(call)
         if (shown.render(), result.result.render()) != (step.observation, step.result):
             raise self.mismatch(number, "what the seat is shown or answered differs")
         teller.hear(step.seat, result.result)
         self._earn(events)
-        if result.ended:
+        if before is not None:
             teller.acted()
-            self.turns.append(self._played(before or self._look(call), step))
+            self.turns.append(self._played(before, step))
 
     def _look(self, call: ToolCall) -> "StateBefore":
         env, fault = self.env, self.teller.fault(call)

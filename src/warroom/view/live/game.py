@@ -14,7 +14,7 @@ from warroom.core.errors import first_line
 from warroom.core.policy import message_of
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
-from warroom.episode import Episode, Step
+from warroom.episode import Episode, Step, ends_turn
 from warroom.session import Session
 from warroom.view.live.form import InvalidCall, arguments_of, refusal_slip, tool_form
 from warroom.view.live.messages import (
@@ -75,22 +75,6 @@ class StaleGame(ValueError):
     """The game is no longer where its viewer saw it; nothing was played."""
 
 
-class _Made(NamedTuple):
-    """A call that was made."""
-
-    step: Step
-    ends_turn: bool
-
-
-@dataclass
-class _Goal:
-    """How far policies are to move by themselves."""
-
-    calls: int | None = None
-    turn: int | None = None
-    is_stopped: bool = False
-
-
 class Game:
     """An incident that is watched or played. Safe to use from many threads."""
 
@@ -111,7 +95,9 @@ class Game:
         self.listeners: set[Callable[[], object]] = set()
         """Called after each change, from any thread."""
         self._lock = RLock()
-        self._goal = _Goal()
+        self._is_there: Callable[[], bool] = lambda: False
+        """Whether policies have moved as far as they were to."""
+        self._is_stopped = False
         self._moving = False
         self._thinking = False
         self._begin([*setup.opening, *calls])
@@ -196,10 +182,7 @@ class Game:
             self.pace = self.pace if pace is None else pace
             if self.seated.reasons and not self._moving:
                 self._begin(self.calls)
-            self._goal = _Goal(
-                len(self.session.steps) + 1 if until is PlayUntil.CALL else None,
-                self.env.turn + 1 if until is PlayUntil.TURN else None,
-            )
+            self._is_there, self._is_stopped = self._goal(until), False
             if self._moving or not self._can_move:
                 return
             self._moving = True
@@ -207,8 +190,16 @@ class Game:
 
     def stop(self) -> None:
         """Let no policy move after the call that is being made."""
-        self._goal.is_stopped = True
+        self._is_stopped = True
         self._changed()
+
+    def _goal(self, until: PlayUntil) -> Callable[[], bool]:
+        calls, turn = len(self.session.steps), self.env.turn
+        return {
+            PlayUntil.CALL: lambda: len(self.session.steps) > calls,
+            PlayUntil.TURN: lambda: self.env.turn > turn,
+            PlayUntil.END: lambda: False,
+        }[until]
 
     # -- what is seen ---------------------------------------------------------------------------------
 
@@ -234,7 +225,7 @@ class Game:
             return GameView(
                 id=self.id, env=env.name, name=self.name, scenario=None if hidden else spec.scenario, tier=spec.tier,
                 split=spec.split.value, index=None if hidden else spec.index, budget=env.budget, turn=env.turn,
-                calls=len(self._made), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
+                calls=len(self.session.steps), phase=phase, acting="" if self.done else env.seat, pace=self.pace,
                 seats=tuple(SeatPlayer(seat, name, self.seated.reasons.get(seat, ""))
                             for seat, name in self.setup.seats.items()),
                 branched_from=self.setup.origin, viewer=viewer,
@@ -249,12 +240,19 @@ class Game:
             return None
         if self.env.seat in self.people:
             return self.env.seat
-        acted = (made.step.seat for made in reversed(self._made))
+        acted = (step.seat for step in reversed(self.session.steps))
         return next((seat for seat in acted if seat in self.people), self.people[0])
 
     def _log(self, viewer: str | None, after: int) -> tuple[CallEntry, ...]:
-        numbered = enumerate(self._made[after:], after + 1)
-        return tuple(_entry(n, of, self.done) for n, of in numbered if viewer in (None, of.step.seat))
+        numbered = enumerate(self.session.steps[after:], after + 1)
+        return tuple(self._entry(n, step) for n, step in numbered if viewer in (None, step.seat))
+
+    def _entry(self, n: int, step: Step) -> CallEntry:
+        return CallEntry(
+            n=n, turn=step.turn, seat=step.seat, tool=step.tool, arguments=step.arguments, result=step.result,
+            message=step.message, refused=step.refused, ends_turn=ends_turn(self.env, step),
+            points=step.points_gained if self.done else None,
+        )  # fmt: skip
 
     def _form(self) -> SeatForm:
         env = self.env
@@ -270,12 +268,12 @@ class Game:
 
     def _begin(self, calls: Sequence[RecordedCall]) -> None:
         """Play the calls again from the start; policies are shown what their seats were shown."""
-        self.session, self._made = Session(self.setup.spec), list[_Made]()
+        self.session = Session(self.setup.spec)
         self.env.trace_observations()
         seated = self.seated = seat_policies(self.env, self.setup.seats, self.client)
         for call in calls:
             if self.done:
-                raise ValueError(f"the incident was over before its last {len(calls) - len(self._made)} calls")
+                raise ValueError(f"the incident was over before its last {len(calls) - len(self.session.steps)} calls")
             self._catch_up(seated, call)
             self._record(call)
         if not self.done:
@@ -308,29 +306,18 @@ class Game:
 
     def _record(self, call: RecordedCall) -> None:
         self.env.observe()
-        result = self.session.step(ToolCall(call.tool, call.arguments), message=call.message)
+        self.session.step(ToolCall(call.tool, call.arguments), message=call.message)
         self.env.observe()
-        self._made.append(_Made(self.session.steps[-1], result.ended))
 
     @property
     def _can_move(self) -> bool:
         return not self.done and not self.seated.reasons and self.env.seat in self.seated.policies
 
-    @property
-    def _is_there(self) -> bool:
-        """Whether policies have moved as far as they were to."""
-        goal = self._goal
-        return (
-            goal.is_stopped
-            or (goal.calls is not None and len(self.session.steps) >= goal.calls)
-            or (goal.turn is not None and self.env.turn >= goal.turn)
-        )
-
     def _run(self) -> None:
         """Move until there; the last look and the end of the moving are one step, so that no request falls between."""
         while True:
             with self._lock:
-                if not self._can_move or self._is_there:
+                if not self._can_move or self._is_stopped or self._is_there():
                     self._moving = False
                     break
                 seat = self.env.seat
@@ -357,18 +344,9 @@ class Game:
 
     def _pause(self) -> None:
         end = time.monotonic() + self.pace
-        while not self._goal.is_stopped and not self.done and (left := end - time.monotonic()) > 0:
+        while not self._is_stopped and not self.done and (left := end - time.monotonic()) > 0:
             time.sleep(min(NAP, left))
 
     def _changed(self) -> None:
         for listener in list(self.listeners):
             listener()
-
-
-def _entry(n: int, of: _Made, done: bool) -> CallEntry:
-    step = of.step
-    return CallEntry(
-        n=n, turn=step.turn, seat=step.seat, tool=step.tool, arguments=step.arguments, result=step.result,
-        message=step.message, refused=step.refused, ends_turn=of.ends_turn,
-        points=step.points_gained if done else None,
-    )  # fmt: skip
