@@ -13,7 +13,7 @@ from warroom.envs import environments, scenarios
 from warroom.policies.names import MODEL_PREFIXES
 
 
-class Names(NamedTuple):
+class Completion(NamedTuple):
     """What completes an option."""
 
     of: Callable[[str], Iterable[str]]
@@ -54,16 +54,16 @@ def _policies_of(env: str) -> list[str]:
     return [*policies.policy_names(env), *MODEL_PREFIXES]
 
 
-_SCENARIO = Names(lambda env: scenarios())  # paths of scenario files are completed by the shell
-_POLICIES = Names(_policies_of, several=True)
-_SEATS = Names(lambda env: environments()[env].seats, several=True)
-_TIERS = Names(lambda env: TIERS, several=True)
-NAMES: dict[str, Names] = {
-    "env": Names(lambda env: environments()),
+_SCENARIO = Completion(lambda env: scenarios())  # paths of scenario files are completed by the shell
+_POLICIES = Completion(_policies_of, several=True)
+_SEATS = Completion(lambda env: environments()[env].seats, several=True)
+_TIERS = Completion(lambda env: TIERS, several=True)
+NAMES: dict[str, Completion] = {
+    "env": Completion(lambda env: environments()),
     "incident": _SCENARIO,
     "scenario": _SCENARIO,
-    "scenarios": Names(_scenarios_of, several=True),
-    "suite": Names(lambda env: environments()[env].suites),
+    "scenarios": Completion(_scenarios_of, several=True),
+    "suite": Completion(lambda env: environments()[env].suites),
     "policy": _POLICIES,
     "policies": _POLICIES,
     "team": _POLICIES,
@@ -72,6 +72,6 @@ NAMES: dict[str, Names] = {
     "seats": _SEATS,
     "tier": _TIERS,
     "tiers": _TIERS,
-    "split": Names(lambda env: [split.value for split in Split]),
+    "split": Completion(lambda env: [split.value for split in Split]),
 }
 """What completes an option, by its name in the command's function."""
