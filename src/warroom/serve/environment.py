@@ -1,12 +1,14 @@
 """The environments as OpenEnv environments: one instance per session, one incident at a time."""
 
+import asyncio
 from html import escape
 
 import warroom
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.serve import tasks
-from warroom.serve.incidents import ServedCall, ServedIncidents, ServerConfig, as_bad_request
+from warroom.serve.calls import ServedCall
+from warroom.serve.incidents import ServedIncidents, ServerConfig, as_bad_request
 from warroom.serve.openenv_server import Environment, EnvironmentMetadata
 from warroom.serve.reset_request import BadRequest
 from warroom.serve.wire import DebugObservation, WarroomAction, WarroomObservation, WarroomState
@@ -27,25 +29,26 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
     # -- play ---------------------------------------------------------------------------------------
 
     def reset(self, /, seed: int | None = None, episode_id: str | None = None, **options: object) -> WarroomObservation:
-        """Begin an incident; see `ServedIncidents`."""
-        return self._observation(**self.incidents.reset({"seed": seed, "episode_id": episode_id, **options}))
+        """As `reset_async`, for code without an event loop."""
+        return asyncio.run(self.reset_async(seed, episode_id, **options))
 
     async def reset_async(
         self, /, seed: int | None = None, episode_id: str | None = None, **options: object
     ) -> WarroomObservation:
-        """The same without keeping other sessions waiting."""
-        fields = await self.incidents.reset_async({"seed": seed, "episode_id": episode_id, **options})
+        """Begin an incident; see `ServedIncidents`."""
+        fields = await self.incidents.reset({"seed": seed, "episode_id": episode_id, **options})
         return self._observation(**fields)
 
     def step(self, action: WarroomAction, timeout_s: float | None = None, **more: object) -> WarroomObservation:
-        """Play one call of the acting seat; after the end it changes nothing and is answered so."""
-        return self._observation(**self.incidents.step(_call_of(action)))
+        """As `step_async`, for code without an event loop."""
+        return asyncio.run(self.step_async(action))
 
     async def step_async(
         self, action: WarroomAction, timeout_s: float | None = None, **more: object
     ) -> WarroomObservation:
-        """The same without keeping other sessions waiting."""
-        return self._observation(**await self.incidents.step_async(_call_of(action)))
+        """Play one call of the acting seat; after the end it changes nothing and is answered so."""
+        call = ServedCall(action.tool, action.arguments, action.model_extra)
+        return self._observation(**await self.incidents.step(call))
 
     @property
     def state(self) -> WarroomState:
@@ -109,7 +112,3 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 def observation_type(server_config: ServerConfig) -> type[WarroomObservation]:
     """The class of what clients of OpenEnv are sent."""
     return DebugObservation if server_config.debug_truth else WarroomObservation
-
-
-def _call_of(action: WarroomAction) -> ServedCall:
-    return ServedCall(action.tool, action.arguments, action.model_extra)

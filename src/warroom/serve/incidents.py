@@ -1,6 +1,5 @@
 """What a session plays: incidents, one after the other, whatever route its messages come by."""
 
-import json
 import logging
 from asyncio import get_running_loop
 from collections.abc import Callable
@@ -11,33 +10,21 @@ from uuid import uuid4
 
 from warroom.chat import Answer, Chat
 from warroom.core.env import Env
-from warroom.core.errors import NotInstalled, quote_input
+from warroom.core.errors import NotInstalled
 from warroom.core.messages import encodable
 from warroom.core.types import JsonObject
 from warroom.episode import trajectory_hash
 from warroom.reward import step_reward
+from warroom.serve.calls import ServedCall, play_call
 from warroom.serve.metrics import RESETS, STEPS
 from warroom.serve.reset_request import OPEN, BadRequest, HoldOut, ResetRequest, parse_reset_request
 
 Result = TypeVar("Result")
-MAX_CALL_LENGTH = 50_000
-"""Characters of a call as JSON; a longer one is refused and only its size is kept."""
-SHORT = 100
-"""Characters of an argument, and number of arguments, that cannot make a call too long."""
-MAX_NAME_LENGTH = 100
-"""Characters of a tool's name that reach the record."""
 NOT_BEGUN: JsonObject = {
     "episode_id": None, "step_count": 0, "seat": "", "seats": [], "turn": 0, "budget": 0, "done": False,
 }  # fmt: skip
 """Where a session stands before its first reset."""
 _log = logging.getLogger("warroom.serve")
-
-
-class InvalidArguments(str):
-    """Stands in the record for arguments that cannot be read; the environment quotes it as it is."""
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 @dataclass(frozen=True)
@@ -67,15 +54,6 @@ class OpenEpisode(NamedTuple):
         return self.chat.session.env
 
 
-class ServedCall(NamedTuple):
-    """A call as a client sent it: nothing of it has been checked."""
-
-    tool: object
-    arguments: object
-    extra: JsonObject | None = None
-    """What stood beside tool and arguments."""
-
-
 class ServedIncidents:
     """The incidents of one session. Answers are fields by name, those that have their default left out.
 
@@ -95,26 +73,16 @@ class ServedIncidents:
         """The score that the calls so far were rewarded with."""
         self._seats_with_tools: set[str] = set()
 
-    def reset(self, options: JsonObject) -> JsonObject:
+    async def reset(self, options: JsonObject) -> JsonObject:
         """Begin an incident. Without a seed a session plays incidents 0, 1, 2, ... of what it asks for."""
         request = self._parse_request(options)
-        return self._begin_episode(request, _hiding_internal_errors(request.open))
+        return self._begin_episode(request, await self._run(request.is_slow, request.open))
 
-    async def reset_async(self, options: JsonObject) -> JsonObject:
-        """The same without keeping other sessions waiting."""
-        request = self._parse_request(options)
-        return self._begin_episode(request, await self._run_in_background(request.is_slow, request.open))
-
-    def step(self, call: ServedCall) -> JsonObject:
+    async def step(self, call: ServedCall) -> JsonObject:
         """Play one call of the acting seat; after the end it changes nothing and is answered so."""
         episode = self._take_step()
-        return self._answer_step(episode, _hiding_internal_errors(lambda: _play(episode.chat, call)))
-
-    async def step_async(self, call: ServedCall) -> JsonObject:
-        """The same without keeping other sessions waiting."""
-        episode = self._take_step()
         is_slow = episode.request.has_model_teammates
-        return self._answer_step(episode, await self._run_in_background(is_slow, lambda: _play(episode.chat, call)))
+        return self._answer_step(episode, await self._run(is_slow, lambda: play_call(episode.chat, call)))
 
     def status(self) -> JsonObject:
         """Where the episode stands."""
@@ -132,7 +100,8 @@ class ServedIncidents:
             "done": env.done,
         }
 
-    async def _run_in_background(self, is_slow: bool, work: Callable[[], Result]) -> Result:
+    async def _run(self, is_slow: bool, work: Callable[[], Result]) -> Result:
+        """Do what is quick at once, and what is not where it keeps no other session waiting."""
         if not is_slow:
             return _hiding_internal_errors(work)
         return await get_running_loop().run_in_executor(self.server_config.background, _hiding_internal_errors, work)
@@ -209,36 +178,6 @@ def _ending(episode: OpenEpisode) -> JsonObject:
 
 def _debug_fields(env: Env) -> JsonObject:
     return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}}
-
-
-def _play(chat: Chat, call: ServedCall) -> Answer:
-    """Play a call, whatever it holds."""
-    name = call.tool[:MAX_NAME_LENGTH] if isinstance(call.tool, str) else quote_input(call.tool)
-    return chat.call(name, _readable_arguments(call))
-
-
-def _readable_arguments(call: ServedCall) -> JsonObject | InvalidArguments:
-    """The arguments, or why they cannot be read."""
-    arguments = {} if call.arguments is None else call.arguments
-    size = _size(call.tool, arguments, call.extra)
-    if size > MAX_CALL_LENGTH:
-        return InvalidArguments(f"{size} characters of JSON; at most {MAX_CALL_LENGTH} are allowed")
-    if call.extra:
-        unknown = ", ".join(map(quote_input, call.extra))
-        return InvalidArguments(f"{unknown[:MAX_NAME_LENGTH]} beside tool and arguments")
-    return arguments if isinstance(arguments, dict) else InvalidArguments(quote_input(arguments))
-
-
-def _size(name: object, arguments: object, extra: object) -> int:
-    """Characters of a call as JSON; of an ordinary short one, 0 is near enough."""
-    is_short = type(name) is str and len(name) < SHORT and not extra
-    if is_short and isinstance(arguments, dict) and len(arguments) < SHORT and all(map(_is_short, arguments.values())):
-        return 0
-    return len(json.dumps([name, arguments, extra]))
-
-
-def _is_short(value: object) -> bool:
-    return type(value) is str and len(value) < SHORT
 
 
 def as_bad_request(read: Callable[[], Result]) -> Result:

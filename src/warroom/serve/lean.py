@@ -16,9 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from warroom.core.errors import quote_input
 from warroom.core.types import JsonObject
+from warroom.serve.calls import ServedCall
 from warroom.serve.client_protocol import LEAN
 from warroom.serve.guard import refuse_socket
-from warroom.serve.incidents import ServedCall, ServedIncidents
+from warroom.serve.incidents import ServedIncidents
 from warroom.serve.openenv_server import SessionCapacityError
 from warroom.serve.sessions import SessionServer
 
@@ -96,14 +97,10 @@ async def _answered(incidents: ServedIncidents, text: str) -> str | None:
         return _error("EXECUTION_ERROR", str(error))
 
 
-async def _reset(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
-    return await incidents.reset_async(data)
-
-
 async def _step(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
     call = ServedCall(data.pop("tool", None), data.pop("arguments", None), data)
     data.pop("metadata", None)  # a field of every action of OpenEnv's, which is not read
-    return await incidents.step_async(call)
+    return await incidents.step(call)
 
 
 async def _state(incidents: ServedIncidents, data: JsonObject) -> JsonObject:
@@ -123,7 +120,7 @@ class LeanRequest(NamedTuple):
 
 _DATA = frozenset({"data"})
 REQUESTS = {
-    "reset": LeanRequest(_reset, _DATA),
+    "reset": LeanRequest(ServedIncidents.reset, _DATA),
     "step": LeanRequest(_step, _DATA, _DATA),
     "state": LeanRequest(_state, frozenset()),
 }

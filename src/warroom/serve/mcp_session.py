@@ -1,25 +1,21 @@
 """What one MCP client plays: one incident after the other, each call answered by a text."""
 
 import inspect
-import json
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from warroom.chat import Answer, Chat
+from warroom.chat import Chat
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
 from warroom.core.shared_seat import ToolListing
 from warroom.core.types import JsonObject, Message
 from warroom.episode import Episode
+from warroom.serve.calls import ServedCall, play_call
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig, debriefing, result_lines
 
-MAX_NAME_LENGTH = 100
-"""Characters of a tool's name that reach the record."""
-MAX_ARGUMENTS_LENGTH = 65_536
-"""Characters of a call's arguments as JSON that reach the record."""
 START, BRIEF, LOOK = "start_incident", "brief", "look"
 NEXT_HINT = f"{START} begins another."
 OVER_MESSAGE = f"The incident is over; the call changed nothing. {NEXT_HINT}"
@@ -53,11 +49,6 @@ def _listing(env: Env, schema: JsonObject, whose: str) -> ToolListing:
     shown = inspect.signature(getattr(env, name), eval_str=True).return_annotation
     read_only = not env.tools[name].ends_turn and shown is not Message
     return ToolListing(name, schema["description"] + whose, schema["parameters"], read_only)
-
-
-def play_call(chat: Chat, name: str, arguments: Mapping[str, object], *, message: str = "") -> Answer:
-    """Play a call as a client sent it, so far as a record can hold it."""
-    return chat.call(name[:MAX_NAME_LENGTH], _recordable(arguments), message=message)
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class McpSession:
 
     def _played(self, name: str, arguments: Mapping[str, object]) -> str:
         turn = self._env.turn
-        answer = play_call(self.chat, name, arguments)
+        answer = play_call(self.chat, ServedCall(name, arguments))
         if self.chat.done:
             self._close(answer.text)
             return f"{self._closing}\n{NEXT_HINT}"
@@ -236,12 +227,3 @@ SESSION_TOOLS = (
     BRIEF_TOOL,
 )
 """The tools of the session itself; they take no turn."""
-
-
-def _recordable(arguments: Mapping[str, object]) -> Mapping[str, object] | str:
-    """Arguments that a record can hold; of others a text is left, which the environment refuses."""
-    try:
-        size = len(json.dumps(arguments, allow_nan=False))
-    except ValueError:
-        return "a number that is not finite"
-    return arguments if size <= MAX_ARGUMENTS_LENGTH else f"{size} characters"

@@ -19,8 +19,9 @@ from warroom.core.errors import UnknownName
 from warroom.core.policy import Policy
 from warroom.core.shared_seat import FINAL, JoinReply, SeatReply, SeatState
 from warroom.policies import PolicySet
+from warroom.serve.calls import ServedCall, play_call
 from warroom.serve.mcp_config import debriefing, result_lines
-from warroom.serve.mcp_session import play_call, tools_of_seats
+from warroom.serve.mcp_session import tools_of_seats
 
 HOST_PORT = 8770
 HOST_URL = f"http://127.0.0.1:{HOST_PORT}"
@@ -194,7 +195,8 @@ class SharedIncident:
         move = await self._client_move(seat)
         if move is None:
             move = await self._stand_in_move(seat)
-        answer = await asyncio.to_thread(play_call, self.chat, move.name, move.arguments, message=move.message)
+        call = ServedCall(move.name, move.arguments)
+        answer = await asyncio.to_thread(play_call, self.chat, call, message=move.message)
         self._show(answer, by=seat)
 
     async def _client_move(self, seat: str) -> Move | None:

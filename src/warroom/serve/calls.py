@@ -1,0 +1,64 @@
+"""A client's call as it is played, whatever it holds: the record keeps what it can, and the environment judges it."""
+
+import json
+from typing import NamedTuple
+
+from warroom.chat import Answer, Chat
+from warroom.core.errors import quote_input
+from warroom.core.types import JsonObject
+
+MAX_CALL_LENGTH = 50_000
+"""Characters of a call as JSON; a longer one is refused and only its size is kept."""
+SHORT = 100
+"""Characters of an argument, and number of arguments, that cannot make a call too long."""
+MAX_NAME_LENGTH = 100
+"""Characters of a tool's name that reach the record."""
+
+
+class ServedCall(NamedTuple):
+    """A call as a client sent it: nothing of it has been checked."""
+
+    tool: object
+    arguments: object
+    extra: JsonObject | None = None
+    """What stood beside tool and arguments."""
+
+
+class InvalidArguments(str):
+    """Stands in the record for arguments that cannot be read; the environment quotes it as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def play_call(chat: Chat, call: ServedCall, *, message: str = "") -> Answer:
+    """Play a call of the acting seat; `message` is recorded with it."""
+    name = call.tool[:MAX_NAME_LENGTH] if isinstance(call.tool, str) else quote_input(call.tool)
+    return chat.call(name, _readable_arguments(call), message=message)
+
+
+def _readable_arguments(call: ServedCall) -> JsonObject | InvalidArguments:
+    """The arguments, or why they cannot be read."""
+    arguments = {} if call.arguments is None else call.arguments
+    try:
+        size = _size(call.tool, arguments, call.extra)
+    except ValueError:
+        return InvalidArguments("a number that is not finite")
+    if size > MAX_CALL_LENGTH:
+        return InvalidArguments(f"{size} characters of JSON; at most {MAX_CALL_LENGTH} are allowed")
+    if call.extra:
+        unknown = ", ".join(map(quote_input, call.extra))
+        return InvalidArguments(f"{unknown[:MAX_NAME_LENGTH]} beside tool and arguments")
+    return arguments if isinstance(arguments, dict) else InvalidArguments(quote_input(arguments))
+
+
+def _size(name: object, arguments: object, extra: object) -> int:
+    """Characters of a call as JSON; of an ordinary short one, 0 is near enough."""
+    is_short = type(name) is str and len(name) < SHORT and not extra
+    if is_short and isinstance(arguments, dict) and len(arguments) < SHORT and all(map(_is_short, arguments.values())):
+        return 0
+    return len(json.dumps([name, arguments, extra], allow_nan=False))
+
+
+def _is_short(value: object) -> bool:
+    return type(value) is str and len(value) < SHORT
