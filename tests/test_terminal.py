@@ -19,12 +19,12 @@ from warroom.view.story import episode_story
 from warroom.view.terminal import (
     HumanDisplay,
     LiveDisplay,
-    TerminalSeats,
     closing_view,
     distribute_lines,
     fit_lines,
     open_display,
     panels,
+    seated,
     step_line,
     tree,
 )
@@ -150,12 +150,11 @@ def with_person(env: str, seat: str) -> PolicySet:
 
 def played_by_person(scenario: str, seat: str, live: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Env]:
     """What the console showed a person who only waits, and the incident at its end."""
-    console = screen(160, 60)
-    seating = TerminalSeats(with_person(scenario.partition("/")[0], seat), console, live)
+    console, incidents = screen(160, 60), list[Env]()
+    team = seated(with_person(scenario.partition("/")[0], seat), console, live)
     monkeypatch.setattr("builtins.input", lambda prompt: "wait")
-    play(episode_spec(scenario, "easy", 7), seating.policy_set)
-    assert seating.env is not None
-    return console.file.getvalue(), seating.env  # type: ignore[attr-defined]
+    play(episode_spec(scenario, "easy", 7), team, lambda env, step, turn: incidents.append(env))
+    return console.file.getvalue(), incidents[-1]  # type: ignore[attr-defined]
 
 
 def test_a_persons_board_never_tells_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,8 +211,8 @@ def test_a_reading_does_not_draw_the_board_again(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_end_tells_the_truth_what_would_have_been_and_what_the_oracle_would_have_done() -> None:
-    seating = TerminalSeats(policy_set("fleet", "heuristic"), screen(), live=False)
-    episode = play(episode_spec("fleet/autoscaler_cost_cut", "easy", 7), seating.policy_set)
+    team = seated(policy_set("fleet", "heuristic"), screen(), live=False)
+    episode = play(episode_spec("fleet/autoscaler_cost_cut", "easy", 7), team)
     told = text_of(closing_view(episode, episode_story(episode).episode.truth), 160)
     for part in (
         "truth: root cause",

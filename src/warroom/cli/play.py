@@ -17,7 +17,7 @@ from warroom.policies.llm import ApiOptions
 from warroom.policies.names import policies_in
 from warroom.rollout import play
 from warroom.view.story import episode_story
-from warroom.view.terminal import TerminalSeats, closing_view, is_interactive, open_display
+from warroom.view.terminal import closing_view, is_interactive, open_display, seated
 
 
 @with_api
@@ -67,13 +67,13 @@ def play_command(
             print(play(spec, players).to_json())
             return
         screen = console()
-        seating = TerminalSeats(players, screen, is_interactive())
+        team = seated(players, screen, is_interactive())
         if human:
             # Nobody watches over a person's shoulder: a transcript would show other seats' readings, and what paid.
-            episode = play(spec, seating.policy_set)
+            episode = play(spec, team)
             # No page follows the last call, so nobody was shown yet what it was answered.
             print(f"\n{episode.steps[-1].result}")
         else:
             with open_display(screen, is_interactive(), pause) as watcher:
-                episode = play(spec, seating.policy_set, watcher.on_step)
+                episode = play(spec, team, watcher.on_step)
         screen.print(closing_view(episode, episode_story(episode).episode.truth))

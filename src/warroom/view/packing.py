@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from warroom.core.processes import worker_pool
@@ -58,30 +57,18 @@ def tell_all(
     """Tell many, in no order; `progress` hears how many more are told. By default on all cores, if that is worth it."""
     if processes is None:
         processes = min(os.cpu_count() or 1, len(tasks) // WORTH_A_PROCESS)
-    if processes < 2:
-        for task in tasks:
-            yield from tell([task])
-            progress(1)
-        return
+    ordered = sorted(tasks, key=lambda task: str(task.played.spec))  # those of one incident share what is packed
+    chunks = [ordered[start : start + AT_ONCE] for start in range(0, len(ordered), AT_ONCE)]
+    for told in map(tell, chunks) if processes < 2 else _told_by_processes(chunks, processes):
+        yield from told
+        progress(len(told))
+
+
+def _told_by_processes(chunks: Sequence[list[StoryTask]], processes: int) -> Iterator[list[KeptStory]]:
     with worker_pool(processes) as pool:
-        for result in pool.results(tell, _chunks(tasks)):
+        for result in pool.results(tell, chunks):
             assert result is not None
-            yield from result.value
-            progress(len(result.value))
-
-
-def _chunks(tasks: Sequence[StoryTask]) -> list[list[StoryTask]]:
-    """Those of one incident together."""
-    out: list[list[StoryTask]] = []
-    for _, same in groupby(sorted(tasks, key=_incident), key=_incident):
-        if not out or len(out[-1]) >= AT_ONCE:
-            out.append([])
-        out[-1].extend(same)
-    return out
-
-
-def _incident(task: StoryTask) -> str:
-    return str(task.played.spec)
+            yield result.value
 
 
 def row_of(task: StoryTask, story: EpisodeStory) -> PageRow:

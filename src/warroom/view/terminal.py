@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from textwrap import shorten, wrap
@@ -244,12 +244,9 @@ class LiveDisplay:
 class TranscriptWriter:
     """The same as lines of text."""
 
-    def __init__(self, write: Callable[[str], object] = print) -> None:
-        self.write = write
-
     def on_step(self, env: Env, step: Step, turn: StepResult) -> None:
         """Write one line per call."""
-        self.write(step_line(step))
+        print(step_line(step))
 
 
 def open_display(console: Console, live: bool, pause: float) -> AbstractContextManager[LiveDisplay | TranscriptWriter]:
@@ -265,28 +262,21 @@ def is_interactive() -> bool:
 # -- sitting at a seat ------------------------------------------------------------------------------
 
 
-class TerminalSeats:
-    """Seats a team at an incident: keeps what seats are shown, and puts a board before every person.
+def seated(policies: PolicySet, console: Console, live: bool) -> PolicySet:
+    """A team at the terminal: what seats are shown is kept, and on a screen every person has a board before it.
 
     A person's board shows what its seat has been shown, never more.
     """
 
-    def __init__(self, policy_set: PolicySet, console: Console, live: bool) -> None:
-        self.console, self.live = console, live
-        self.env: Env | None = None
-        """The incident, once it is built."""
-        self.policy_set = replace(
-            policy_set, seats={seat: self._wrap_maker(maker) for seat, maker in policy_set.seats.items()}
-        )
-
-    def _wrap_maker(self, maker: SeatPolicyFactory) -> SeatPolicyFactory:
+    def wrapped_maker(maker: SeatPolicyFactory) -> SeatPolicyFactory:
         def make(env: Env, seat: str) -> Policy:
-            self.env = env
             env.trace_observations()
             policy = maker(env, seat)
-            return HumanDisplay(policy, env, self.console) if self.live and isinstance(policy, Human) else policy
+            return HumanDisplay(policy, env, console) if live and isinstance(policy, Human) else policy
 
         return make
+
+    return replace(policies, seats={seat: wrapped_maker(maker) for seat, maker in policies.seats.items()})
 
 
 class HumanDisplay:
