@@ -12,7 +12,7 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.options import RunFolder, ScenarioFiles, load_scenario_files
 from warroom.cli.output import say
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.episode import Episode
 from warroom.evals.export import OPENAI, TRL, write_csv, write_messages
 from warroom.runs import read_episodes
@@ -75,8 +75,7 @@ def export_command(
 
 
 def _writer(name: str, reasons: bool) -> Callable[[Iterable[Episode], Path], int]:
-    if name not in list(ExportFormat):
-        raise UnknownName("format", name, [one.value for one in ExportFormat])
+    check_choice("format", name, [one.value for one in ExportFormat])
     if reasons and name not in STYLES:
         raise ValueError(f"--reasons is for --format {' and '.join(STYLES)}, got {name}")
     match ExportFormat(name):

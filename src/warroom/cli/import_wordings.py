@@ -8,7 +8,7 @@ import typer
 
 from warroom.cli.options import Json
 from warroom.cli.output import print_json
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.envs.tickets.wording.paraphrases import frames_to_paraphrase
 from warroom.importers.wordings import ImportedWordings, read_wordings, write_wordings
 from warroom.sim.wording.forms import SPLITS
@@ -50,8 +50,7 @@ def wordings_command(
 
 
 def _print_frames(split: str) -> None:
-    if split not in SPLITS:
-        raise UnknownName("split", split, SPLITS)
+    check_choice("split", split, SPLITS)
     for each in frames_to_paraphrase(split):
         print(json_format.dumps(each))
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from warroom.cli.options import Json
 from warroom.cli.output import console, print_json
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.core.scenario import TIERS
 from warroom.core.splits import Split, held_out
 from warroom.core.types import JsonObject
@@ -34,8 +34,8 @@ def list_command(
 
 def catalogue(env: str | None = None) -> JsonObject:
     """Everything that the other commands take, by name."""
-    if env is not None and env not in environments():
-        raise UnknownName("environment", env, environments())
+    if env is not None:
+        check_choice("environment", env, environments())
     return {
         "environments": [_environment(name) for name in environments() if env in (None, name)],
         "tiers": list(TIERS),

@@ -15,7 +15,7 @@ from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
 from warroom.cli.listening import address, listen
 from warroom.cli.options import EnvOfScenario, SessionsPerClient, Split, Tier
 from warroom.cli.output import command_line, say
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.core.scenario import TIERS
 from warroom.core.splits import parse_split
 from warroom.envs import environments, find
@@ -145,8 +145,7 @@ def mcp_config_of(
     known = environments()[name].seats
     wanted = known if seat == ALL else (seat or known[0]).split(",")
     for one in wanted:
-        if one not in known:
-            raise UnknownName(f"seat of {name}", one, (*known, ALL))
+        check_choice(f"seat of {name}", one, (*known, ALL))
     seats = tuple(one for one in known if one in wanted)
     policy_set = _policy_set(name, teammates, alone=len(seats) == len(known))
     return McpConfig(

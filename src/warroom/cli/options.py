@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.core.scenario import TIERS
 from warroom.core.words import split_list
 from warroom.envs.tasks import load_scenario
@@ -63,6 +63,5 @@ def tiers_of(text: str) -> tuple[str, ...]:
     """The tiers of a comma-separated list, refused before anything is played."""
     found = tuple(dict.fromkeys(split_list(text)))
     for tier in found or ("",):
-        if tier not in TIERS:
-            raise UnknownName("tier", tier, TIERS)
+        check_choice("tier", tier, TIERS)
     return found

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from warroom.core.checks import check_type
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice, check_type
 
 T = TypeVar("T")
 
@@ -70,9 +69,7 @@ def item_for_seed(items: Sequence[T], seed: int, source: object, kind: str) -> T
 
 def parse_split(name: str) -> Split:
     """The split of that name, or an error that lists the three."""
-    names = [split.value for split in Split]
-    if not isinstance(name, str) or name not in names:
-        raise UnknownName("split", name, names)
+    check_choice("split", name, [split.value for split in Split])
     return Split(name)
 
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 import warroom
-from warroom.core.errors import UnknownName
+from warroom.core.checks import check_choice
 from warroom.core.salt import Salt
 from warroom.core.splits import parse_split
 from warroom.envs import environments
@@ -77,8 +77,7 @@ class ServeOptions:
 
     def check(self) -> None:
         """A `ValueError` says what cannot be served."""
-        if self.env != ALL and self.env not in environments():
-            raise UnknownName("environment", self.env, (*environments(), ALL))
+        check_choice("environment", self.env, (*environments(), ALL))
         hold_out = self.hold_out  # reads the salt
         if self.debug_truth and hold_out != OPEN:
             raise ValueError("--debug-truth cannot be combined with held-out tasks: it reveals the truth")

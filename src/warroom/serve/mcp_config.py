@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 
 from warroom.chat import Chat
+from warroom.core.checks import check_choice
 from warroom.core.env import Env
-from warroom.core.errors import UnknownName
 from warroom.core.options import Options
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
@@ -44,8 +44,7 @@ class McpConfig:
 
     def open(self, tier: str, index: int) -> Chat:
         """Incident number `index` of a tier; a `ValueError` says why there is none, and names no scenario."""
-        if tier not in TIERS:
-            raise UnknownName("tier", tier, TIERS)
+        check_choice("tier", tier, TIERS)
         request = ResetRequest(
             draw_specs(self.scenarios, tier, seed_of(self.split, index), self.options),
             seats=self.seats,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from warroom.chat import Chat
+from warroom.core.checks import check_choice
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.scenario import TIERS
@@ -154,8 +155,7 @@ class McpSession:
         tier, abandon = arguments.get("tier", self.tier), arguments.get("abandon", False)
         following = self.index + (self.chat.calls > 0)
         index = arguments.get("index", following)
-        if tier not in TIERS:
-            raise UnknownName("tier", tier, TIERS)
+        check_choice("tier", tier, TIERS)
         if type(index) is not int:
             raise ValueError(f"index must be an integer from 0, got {quote_input(index)}")
         if type(abandon) is not bool:

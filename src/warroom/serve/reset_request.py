@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from warroom.chat import Chat
+from warroom.core.checks import check_choice
 from warroom.core.errors import IncompatibleTopology, UnknownName
 from warroom.core.options import Options
 from warroom.core.rng import hash_bytes, shuffle, stream
@@ -97,8 +98,7 @@ def parse_reset_request(
     """
     known = reset_options(env)
     for name in given:
-        if name not in known:
-            raise UnknownName("reset option", name, known)
+        check_choice("reset option", name, known)
     if hold_out.tasks_of is not None:
         given = _task_request(given, hold_out.tasks_of)
     own = env_spec(env).options.declared()
@@ -186,8 +186,7 @@ def _offered(env: str, spec: EpisodeSpec) -> EpisodeSpec:
         raise UnknownName("scenario", spec.scenario, [id for id in scenarios() if id.startswith(f"{env}/")])
     find(spec.scenario)
     for name in spec.options.to_json():
-        if name not in reset_options(env):
-            raise UnknownName("reset option", name, reset_options(env))
+        check_choice("reset option", name, reset_options(env))
     if held_out(spec.scenario) is not None and spec.split is Split.TRAIN:
         raise BadRequest(f"{spec.scenario} is kept from training; ask for it with split=dev or split=test")
     return spec
@@ -205,8 +204,8 @@ def _teammates(env: str, asked: ResetOptions, default: str, *, allow_oracle: boo
     for part in given.split(","):
         # As `policy_set` reads it: what stands before the first `=` is a seat, or all of it is a policy.
         seat, equals, name = part.partition("=")
-        if equals and seat not in (*every, "rest"):
-            raise UnknownName("seat", seat, (*every, "rest"))
+        if equals:
+            check_choice("seat", seat, (*every, "rest"))
         policy = name if equals else seat
         if policy.partition("@")[0] not in allowed:
             raise UnknownName("teammate", policy, allowed)

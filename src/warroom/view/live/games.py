@@ -7,7 +7,6 @@ from threading import Lock
 from typing import NamedTuple
 
 from warroom.core.checks import check_choice, check_type
-from warroom.core.errors import UnknownName
 from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.core.types import JsonObject
@@ -61,8 +60,8 @@ def setup_of(wish: JsonObject, allowed: AllowedPolicies) -> Setup:
     check_choice("environment", env, allowed.envs)
     env = str(env)
     check_choice("tier", wish.get("tier"), TIERS)
-    if scenario is not None and scenario not in playable(env):
-        raise UnknownName("scenario", scenario, playable(env))
+    if scenario is not None:
+        check_choice("scenario", scenario, playable(env))
     if index is None:
         index = SystemRandom().randrange(RANDOM_INDEX)
     check_type("index", index, int)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
+from warroom.core.checks import check_choice
 from warroom.core.conversation import Conversation
 from warroom.core.env import Env
 from warroom.core.errors import UnknownName, first_line
@@ -45,8 +46,7 @@ class AllowedPolicies:
     def __post_init__(self) -> None:
         """Refuse a name that no environment knows and that means no model, and environments that there are not."""
         for env in self.envs:
-            if env not in environments():
-                raise UnknownName("environment", env, environments())
+            check_choice("environment", env, environments())
         known = {name for env in environments() for name in policy_names(env)} - {TERMINAL}
         for name in self.policies or ():
             if name not in known and not is_model(name) and not is_file(name):
