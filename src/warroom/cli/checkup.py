@@ -18,7 +18,7 @@ from packaging.specifiers import SpecifierSet
 from rich.console import Console
 
 import warroom
-from warroom.cli.libraries import ImportTrial, load, of_extra, own_libraries, requirements
+from warroom.cli.libraries import ImportTrial, of_extra, own_libraries, requirements
 from warroom.core.errors import NotInstalled, first_line
 from warroom.core.libraries import version_of
 from warroom.core.splits import Split, seed_of
@@ -38,9 +38,8 @@ EXTRAS = {
     "dev": "the tests and what `make check` runs",
 }
 """What each extra adds."""
-LOADED_IN_SUBPROCESS = ("plots", "serve", "llm", "ray")
-"""Extras whose libraries load in processes of their own, meanwhile. Those of train load here, where models need them
-anyway, and those of dev are for the tests to try."""
+TRIED = ("train", "plots", "serve", "llm", "ray")
+"""Extras whose libraries are loaded, each in a process of its own; those of dev are for the tests to try."""
 KEYS = {
     "WARROOM_API_KEY": "language models behind an API, before OPENAI_API_KEY",
     "OPENAI_API_KEY": "language models behind an API",
@@ -94,11 +93,10 @@ def run_checks(deep: bool = False) -> list[CheckResult]:
 
 def _tried(known: list[Requirement], missing: Mapping[str, list[str]]) -> tuple[_Failures, list[CheckResult]]:
     """Import the libraries of every extra, in processes next to this one, and run the models."""
-    trials = {extra: ImportTrial(own_libraries(known, extra)) for extra in LOADED_IN_SUBPROCESS if not missing[extra]}
+    trials = {extra: ImportTrial(own_libraries(known, extra)) for extra in TRIED if not missing[extra]}
     with _status("loading libraries and models"):
-        failures = {} if missing["train"] else {"train": load(own_libraries(known, "train"))}
-        models = _models(_untried(missing) or failures["train"], deep=True)
-        return failures | {extra: trial.failures() for extra, trial in trials.items()}, models
+        failures = {extra: trial.failures() for extra, trial in trials.items()}
+        return failures, _models(_untried(missing) or failures["train"], deep=True)
 
 
 def _untried(missing: Mapping[str, list[str]]) -> Mapping[str, str]:

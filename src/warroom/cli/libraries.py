@@ -1,10 +1,8 @@
 """The libraries of each extra: which are installed, whether their versions fit, and whether they load at all."""
 
-import importlib
 import json
 import subprocess
 import sys
-import warnings
 from importlib import metadata
 
 from packaging.requirements import Requirement
@@ -52,30 +50,14 @@ def own_libraries(known: list[Requirement], extra: str) -> list[str]:
     return [one.name.lower() for one in asked if one.name != OWN]
 
 
-def _modules(libraries: list[str]) -> dict[str, str]:
-    """What to import of each library, of those that have anything to import: the library by module."""
-    found = {MODULES.get(library, library.replace("-", "_")): library for library in libraries}
-    return {module: library for module, library in found.items() if module}
-
-
-def load(libraries: list[str]) -> dict[str, str]:
-    """Load libraries in this process: those that do not load, each with the reason."""
-    out = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for module, library in _modules(libraries).items():
-            try:
-                importlib.import_module(module)
-            except Exception as error:  # whatever a broken library raises is what is to be told
-                out[library] = first_line(f"{type(error).__name__}: {error}")
-    return out
 
 
 class ImportTrial:
     """An attempt to load libraries, beside whatever goes on here meanwhile."""
 
     def __init__(self, libraries: list[str]) -> None:
-        self._modules = _modules(libraries)
+        named = {MODULES.get(library, library.replace("-", "_")): library for library in libraries}
+        self._modules = {module: library for module, library in named.items() if module}
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _TRY, *self._modules],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
