@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warroom.view.live.server import BUNDLE
+from warroom.view.page_file import BUNDLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -40,6 +40,7 @@ from warroom.view.live.games import (
 from warroom.view.live.hosted import HOSTED, HostedGame, HostedSeat
 from warroom.view.live.journal import JournalConflict
 from warroom.view.live.messages import GameView, Phase
+from warroom.view.page_file import BUNDLE
 from warroom.view.run_data import RunData
 from warroom.view.teller import title_of
 
@@ -51,8 +52,6 @@ try:
 except ImportError as error:
     raise MissingExtra("serve", error) from error
 
-BUNDLE = Path(__file__).parent.parent / "bundle"
-"""What `make ui` builds."""
 PAGE = Path(__file__).with_name("page.html")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self' data:; "
@@ -71,7 +70,7 @@ Value = TypeVar("Value")
 FINAL = (Phase.OVER, Phase.STOPPED)
 
 
-@dataclass(frozen=True)
+@dataclass
 class LiveSite:
     """What a server offers, and whom it tells that it ends."""
 
@@ -83,9 +82,15 @@ class LiveSite:
     frames: str = "'none'"
     """Sites that may show the page within theirs, as `frame-ancestors` takes them."""
     bundle: Path = BUNDLE
-    closing: asyncio.Event = field(default_factory=asyncio.Event)
-    streams: set[object] = field(default_factory=set)
-    """Pages that watch now."""
+    is_closing: bool = False
+    streams: set[Callable[[], None]] = field(default_factory=set)
+    """Wakes each page that watches now."""
+
+    def close(self) -> None:
+        """Tell pages that watch that the server ends."""
+        self.is_closing = True
+        for wake in list(self.streams):
+            wake()
 
 
 def application(site: LiveSite) -> Starlette:
@@ -349,7 +354,7 @@ async def _stream(site: LiveSite, game: Game | HostedGame, after: int) -> AsyncI
     game.listeners.add(listen)
     site.streams.add(listen)
     try:
-        while not site.closing.is_set():
+        while not site.is_closing:
             changed.clear()
             view = await asyncio.to_thread(game.view, after)
             state = (view.calls, view.phase, view.pace, view.seats)
@@ -358,22 +363,13 @@ async def _stream(site: LiveSite, game: Game | HostedGame, after: int) -> AsyncI
                 told, after = state, view.calls
             if view.phase in FINAL:
                 return
-            if not await _either(changed, site.closing):
+            try:
+                await asyncio.wait_for(changed.wait(), HEARTBEAT_SECONDS)
+            except TimeoutError:
                 yield ": still here\n\n"
     finally:
         game.listeners.discard(listen)
         site.streams.discard(listen)
-
-
-async def _either(*events: asyncio.Event) -> bool:
-    """Whether one of them is set before it is time for a sign of life."""
-    waits = [asyncio.create_task(event.wait()) for event in events]
-    try:
-        done, _ = await asyncio.wait(waits, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
-    finally:
-        for wait in waits:
-            wait.cancel()
 
 
 def _event(view: GameView) -> str:

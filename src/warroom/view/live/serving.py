@@ -1,6 +1,5 @@
 """The page's server as a process: it tells when it listens, and ends at once."""
 
-import asyncio
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -25,19 +24,16 @@ class PageServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, site: LiveSite, ready: Callable[[], object] = lambda: None) -> None:
         super().__init__(config)
         self.site, self.ready = site, ready
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
-        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
             self.ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End; a second time, without waiting."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self.site.closing.set)
+        self.site.close()
         super().handle_exit(sig, frame)
 
 
