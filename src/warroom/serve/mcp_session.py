@@ -160,7 +160,7 @@ class McpSession:
             raise ValueError(f"index must be an integer from 0, got {quote_input(index)}")
         if type(abandon) is not bool:
             raise ValueError(f"abandon must be true or false, got {quote_input(abandon)}")
-        return StartArguments(tier, index, abandon)
+        return StartArguments(str(tier), index, abandon)
 
     def _title(self) -> str:
         of = f" of {self.config.scenarios[0]}" if self.config.named else ""
