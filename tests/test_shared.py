@@ -477,6 +477,7 @@ def test_a_seat_is_kept_for_the_next_client_when_an_agent_disconnects_and_a_stop
         (["mcp", "--join", "K7QM", "--seat", "sre", "--tier", "hard"], "leave tier out"),
         (["mcp", "--join", "K7QM", "--seat", "sre", "--url", "http://127.0.0.1:9"], "no host answers at"),
         (["play", "--join", "K7QM", "--seat", "sre", "--tier", "hard"], "leave tier out"),
+        (["play", "--join", "K7QM", "--seat", "sre", "--base-url", "http://x"], "leave base-url out"),
         (["play"], "name an incident"),
     ],
 )

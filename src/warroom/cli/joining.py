@@ -1,6 +1,6 @@
 """Taking a seat of an incident that `warroom host` holds: for an agent over MCP, and for a person at the terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING, Annotated
@@ -27,19 +27,22 @@ JoinCode = Annotated[
 HostUrl = Annotated[str | None, typer.Option(help=f"With --join: address of the host. Default: {HOST_URL}.")]
 
 
+OPTIONS = ("join", "seat", "url")
+"""The options of a command that joins."""
+
+
 @contextmanager
-def joined_seat(
-    code: str | None, seat: str | None, url: str | None, others: Mapping[str, object]
-) -> "Iterator[SharedSeat]":
+def joined_seat(context: typer.Context, code: str | None, seat: str | None, url: str | None) -> "Iterator[SharedSeat]":
     """The seat of a shared incident, given back at the end.
 
-    `others` are the command's other options: the host has chosen what they would say, so that any is a `ValueError`.
+    The host has chosen what the command's other options would say, so that any that was typed is a `ValueError`.
     """
     if code is None or seat is None:
         raise ValueError("a seat of a running incident needs both --join CODE and --seat SEAT")
-    named = [name for name, value in others.items() if value not in (None, False)]
-    if named:
-        raise ValueError(f"the host decides what is played: leave {named[0]} out with --join")
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in OPTIONS and source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"the host decides what is played: leave {name.replace('_', '-')} out with --join")
     address = url or HOST_URL
     with _host_named(address), heavy.shared_client.SharedSeat(address, code, seat) as taken:
         yield taken
@@ -59,11 +62,6 @@ def _host_named(address: str) -> Iterator[None]:
         yield
     except (ServerUnreachable, ServerTimeout) as error:
         raise ValueError(f"no host answers at {address} ({error}); `warroom host` prints its address") from error
-
-
-def changed(**options: tuple[object, object]) -> dict[str, object]:
-    """The options, each with its default, that were given another value."""
-    return {name: value for name, (value, default) in options.items() if value != default}
 
 
 def play_seat(taken: "SharedSeat") -> None:

@@ -4,14 +4,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from warroom.cli import heavy
 from warroom.cli.access import access_of, with_access
 from warroom.cli.flags import env_options, with_env_options
-from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat
+from warroom.cli.joining import HostUrl, JoinCode, joined_seat
 from warroom.cli.listening import address, listen
 from warroom.cli.options import EnvOfScenario, SessionsPerClient, Split, Tier
 from warroom.cli.output import command_line, say
@@ -26,9 +26,6 @@ from warroom.serve.access import ServerAccess, SessionLimits, share_of
 from warroom.serve.mcp_config import EpisodeWriter, McpConfig
 from warroom.serve.tasks import playable
 
-if TYPE_CHECKING:
-    from warroom.serve.shared_client import SharedSeat
-
 HOST, PORT = "127.0.0.1", 8765
 MAX_SESSIONS = 1024
 USUAL, USUAL_TEAM = "fleet", "expert"
@@ -39,6 +36,7 @@ ALL = "all"
 @with_access
 def mcp_command(
     *,
+    context: typer.Context,
     allowed: Mapping[str, object],
     given: Mapping[str, object],
     env: EnvOfScenario = None,
@@ -84,15 +82,8 @@ def mcp_command(
     Example: warroom mcp --env fleet --seat sre --teammates expert --out runs/agent --resume
     """
     if join is not None or url is not None:
-        chosen = changed(tier=(tier, "easy"), split=(split, "dev"), seed=(seed, 0), player=(player, "mcp"))
-        others = {
-            **chosen,
-            "env": env, "teammates": teammates, "scenario": scenario, "http": http, "host": host, "port": port,
-            "max-sessions": max_sessions, "max-sessions-per-client": max_sessions_per_client,
-            "out": out, "resume": resume, "debrief": debrief, "open-values": open_values, **allowed, **given,
-        }  # fmt: skip
-        with joined_seat(join, seat, url, others) as taken:
-            _serve_seat(taken)
+        with joined_seat(context, join, seat, url) as taken:
+            heavy.mcp.serve_stdio(heavy.mcp.shared_server(taken), taken.leave)
         return
     if not http and (any(x is not None for x in (host, port, max_sessions, max_sessions_per_client)) or allowed):
         raise ValueError(
@@ -207,11 +198,6 @@ def _serve(config: McpConfig, out: Path | None, resume: bool, http: HttpServer |
             return
         say(f"Clients connect to {address(listening)}{serving.PATH}   (stop with Ctrl-C)")
         serving.serve_http(made, listening, http.access, http.limits)
-
-
-def _serve_seat(taken: "SharedSeat") -> None:
-    """Serve the seat of a shared incident on standard input and output."""
-    heavy.mcp.serve_stdio(heavy.mcp.shared_server(taken), taken.leave)
 
 
 def record_of(config: McpConfig, kind: str = "mcp") -> Record:

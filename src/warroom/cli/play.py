@@ -7,7 +7,7 @@ import typer
 
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import with_env_options
-from warroom.cli.joining import HostUrl, JoinCode, changed, joined_seat, play_seat
+from warroom.cli.joining import HostUrl, JoinCode, joined_seat, play_seat
 from warroom.cli.options import Json
 from warroom.cli.output import console
 from warroom.cli.specs import INCIDENT_ARGUMENT, spec_from
@@ -24,6 +24,7 @@ from warroom.view.terminal import closing_view, is_interactive, open_display, se
 @with_env_options
 def play_command(
     *,
+    context: typer.Context,
     given: Mapping[str, object],
     api: ApiOptions | None,
     incident: Annotated[str | None, INCIDENT_ARGUMENT] = None,
@@ -45,9 +46,7 @@ def play_command(
     Example: warroom play fleet/autoscaler_cost_cut --tier hard --policy oracle
     """
     if join is not None or seat is not None or url is not None:
-        others = {"scenario": incident, "tier": tier, "seed": seed, "split": split, "json": json, **given}
-        others |= changed(policy=(policy, "human"))
-        with joined_seat(join, seat, url, others) as taken:
+        with joined_seat(context, join, seat, url) as taken:
             play_seat(taken)
         return
     if incident is None:
