@@ -14,7 +14,7 @@ from rich.table import Table
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Seeds, Split, Suite, Tiers, tiers_of
-from warroom.cli.output import console, print_json, say
+from warroom.cli.output import console, new_table, print_json, say
 from warroom.cli.progress import progress
 from warroom.envs import suite as find_suite
 from warroom.evals.audit.leaks import LeakScan, scan_leaks
@@ -176,11 +176,8 @@ def _end(row: "GateRow | None") -> str:
 
 def _print_audit(found: "Audit", scan: LeakScan) -> None:
     title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
-    table = Table(title=title, title_justify="left")
-    for heading in ("tier", "policy", "kind"):
-        table.add_column(heading)
-    for heading in ("n", "points", "points where something is wrong", "solved there"):
-        table.add_column(heading, justify="right")
+    figures = ("n", "points", "points where something is wrong", "solved there")
+    table = new_table(title, ("tier", "policy", "kind"), figures)
     for row in found.summaries:
         metrics = (_span(row.points, 1), _span(row.points_wrong, 1), _span(row.solved_wrong, 100))
         table.add_row(row.tier, row.policy, row.kind + (", does nothing" if row.passive else ""), str(row.n), *metrics)

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import SHOWN, VIOLATED, EnvName, Json, Seeds, Split, Suite, Tiers, tiers_of
-from warroom.cli.output import console, print_json, say
+from warroom.cli.output import console, new_table, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.splits import format_seed
 from warroom.evals.plan import parse_seeds, scenarios_of
@@ -53,10 +52,8 @@ def certify_command(
 
 
 def _print_certificates(summary: "list[TierSummary]", rows: "list[CertificateRow]") -> None:
-    table = Table(title="per cent of incidents, with 95 % intervals", title_justify="left")
-    table.add_column("check")
-    for tier in summary:
-        table.add_column(f"{tier['tier']} (n = {tier['n']})", justify="right")
+    tiers = [f"{tier['tier']} (n = {tier['n']})" for tier in summary]
+    table = new_table("per cent of incidents, with 95 % intervals", ("check",), tiers)
     for check in summary[0]["shares"]:
         table.add_row(check, *[_percent(tier["shares"][check]) for tier in summary])
     for figure in summary[0]["figures"]:

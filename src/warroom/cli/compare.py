@@ -9,7 +9,7 @@ from rich.text import Text
 
 from warroom.cli import heavy
 from warroom.cli.options import Json, RunFolder
-from warroom.cli.output import console, print_json, say
+from warroom.cli.output import console, new_table, print_json, say
 from warroom.core.types import JsonObject
 
 
@@ -48,11 +48,8 @@ def _print_comparison(found: JsonObject, everything: bool) -> None:
 
 
 def _comparison_table(found: JsonObject, rows: Sequence[JsonObject]) -> Table:
-    table = Table(title=f"B {found['second']} minus A {found['first']}", title_justify="left")
-    for heading in ("policy", "where", "metric"):
-        table.add_column(heading)
-    for heading in ("A", "B", "difference", "95 % interval", "p", "adjusted p", "incidents"):
-        table.add_column(heading, justify="right")
+    headings = ("A", "B", "difference", "95 % interval", "p", "adjusted p", "incidents")
+    table = new_table(f"B {found['second']} minus A {found['first']}", ("policy", "where", "metric"), headings)
     cell = heavy.report.cell
     for row in rows:
         metric = row["metric"]

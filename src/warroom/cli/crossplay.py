@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.eval import play_shown
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import EnvName, Json, Seeds, Split, Suite, Tiers
-from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.cli.output import console, new_table, print_json, run_command_line, say
 from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.core.words import split_list
@@ -75,10 +74,8 @@ def _team(name: str) -> str:
 
 
 def _print(rows: Sequence[JsonObject], folder: Path) -> None:
-    table = Table(title="score with a guest in one seat, and the change it makes to the team's own score (95 %)",
-                  title_justify="left")  # fmt: skip
-    for heading in ("tier", "team", "seat", "guest", "score", "change"):
-        table.add_column(heading)
+    title = "score with a guest in one seat, and the change it makes to the team's own score (95 %)"
+    table = new_table(title, ("tier", "team", "seat", "guest", "score", "change"))
     for row in rows:
         gain = row["gain"]
         between = "" if gain["lo"] is None else f" [{gain['lo']:+.3f}, {gain['hi']:+.3f}]"

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warroom.cli.options import Json
-from warroom.cli.output import console, print_json, say
+from warroom.cli.output import console, new_table, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.types import JsonObject
 from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
@@ -41,12 +41,8 @@ def incidents_command(
 
 
 def _print_archive(archive_writer: ArchiveWriter) -> None:
-    table = Table(
-        title=f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services", title_justify="left"
-    )
-    table.add_column("incident")
-    for heading in ("lines", "spans", "samples", "warnings"):
-        table.add_column(heading, justify="right")
+    title = f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services"
+    table = new_table(title, ("incident",), ("lines", "spans", "samples", "warnings"))
     for id, row in archive_writer.incidents.items():
         table.add_row(id, *(f"{count:,}" for count in row["counts"].values()), str(len(row["warnings"])))
     for id in archive_writer.broken:

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ from warroom.core.secrets import mask_text
 
 if TYPE_CHECKING:
     from rich import console as rich_console
+    from rich import table as rich_table
 else:
     rich_console = LateModule("rich.console")  # completion prints no table
+    rich_table = LateModule("rich.table")
 
 PLAIN_WIDTH = 160
 """Columns of a table that is written to a file or a pipe."""
@@ -43,6 +46,16 @@ def console() -> "rich_console.Console":
     """Where people read tables; a pipe gets them whole."""
     width = None if sys.stdout.isatty() else PLAIN_WIDTH
     return rich_console.Console(width=width, markup=False)  # names in brackets are names
+
+
+def new_table(title: str, words: Iterable[str], figures: Iterable[str] = ()) -> "rich_table.Table":
+    """A table without rows: columns of words, then columns of figures."""
+    made = rich_table.Table(title=title, title_justify="left")
+    for heading in words:
+        made.add_column(heading)
+    for heading in figures:
+        made.add_column(heading, justify="right")
+    return made
 
 
 def say(text: str, color: str | None = None) -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from warroom.cli import heavy
 from warroom.cli.options import Json
-from warroom.cli.output import console, print_json
+from warroom.cli.output import console, new_table, print_json
 
 if TYPE_CHECKING:
     from warroom.evals.power import PowerRow
@@ -65,14 +64,10 @@ def power_command(
 
 
 def _print_power(rows: "Sequence[PowerRow]", power: float, difference: float | None) -> None:
-    table = Table(title=f"paired comparisons, power {power:g}", title_justify="left")
-    for heading in ("comparison", "tier", "metric"):
-        table.add_column(heading)
     headings = ["incidents", "attempts", "sd of difference", "detectable difference"]
     if difference is not None:
         headings += [f"power for {difference:g}", f"incidents for {difference:g}"]
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    table = new_table(f"paired comparisons, power {power:g}", ("comparison", "tier", "metric"), headings)
     for row in rows:
         names = f"{row.policy} minus {row.baseline}" if row.policy else "given"
         figures = [row.incidents, row.attempts, row.standard_deviation, row.detectable]

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from rich.table import Table
 from rich.text import Text
 
 from warroom.cli import heavy
-from warroom.cli.output import console
+from warroom.cli.output import console, new_table
 from warroom.core.types import JsonObject
 from warroom.policies.llm.usage import in_words
 
@@ -20,13 +19,9 @@ HEADLINES = (
 def print_summary(summary: JsonObject, folder: Path) -> None:
     """The pooled rows as a table, and where the rest is."""
     rows = [row for row in summary["rows"] if row["scenario"] is None]
-    table = Table(title=f"{summary['env']}, {summary['split']} split: means with 95 % intervals", title_justify="left")
-    table.add_column("policy")
-    table.add_column("tier")
-    table.add_column("n", justify="right")
     shown = {name: heading for name, heading in heavy.report.columns(rows).items() if name in HEADLINES}
-    for heading in shown.values():
-        table.add_column(heading, justify="right")
+    title = f"{summary['env']}, {summary['split']} split: means with 95 % intervals"
+    table = new_table(title, ("policy", "tier"), ("n", *shown.values()))
     for number, row in enumerate(rows):
         cells = [heavy.report.cell(row, name) for name in shown]
         last = number + 1 == len(rows) or rows[number + 1]["tier"] != row["tier"]

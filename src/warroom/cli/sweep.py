@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.table import Table
 
 from warroom.cli.options import Json
-from warroom.cli.output import command_line, console, print_json, say
+from warroom.cli.output import command_line, console, new_table, print_json, say
 from warroom.cli.train import configuration
 from warroom.core.signals import cause_of, exit_code, signal_of
 from warroom.runs import write_text
@@ -149,11 +148,9 @@ def _csv(rows: Sequence[Compared], sweep: TrainingGrid) -> str:
 def _print(rows: Sequence[Compared], sweep: TrainingGrid, out: Path) -> None:
     """The table; one seed has its 95 % interval, several have the range of their means."""
     what = "mean score of rollouts in the last steps, training split" if sweep.evaluation is None else "mean score"
-    table = Table(title=f"{what}; in brackets the 95 % interval of one seed, or the range of several",
-                  title_justify="left")  # fmt: skip
     names = sweep.compared
-    for heading in ("tier", *names, "seeds", "score"):
-        table.add_column(heading)
+    title = f"{what}; in brackets the 95 % interval of one seed, or the range of several"
+    table = new_table(title, ("tier", *names, "seeds", "score"))
     for row in rows:
         between = "" if row.lo is None or row.hi is None else f" [{row.lo:+.3f}, {row.hi:+.3f}]"
         table.add_row(row.tier, *[str(row.values[name]) for name in names], str(row.seeds), f"{row.mean:+.3f}{between}")

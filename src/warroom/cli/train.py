@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from warroom.cli import heavy
 from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
-from warroom.cli.output import console, print_json, run_command_line, say
+from warroom.cli.output import console, new_table, print_json, run_command_line, say
 from warroom.cluster.options import RolloutOptions
 from warroom.core.errors import EpisodeAborted
 from warroom.core.signals import exit_code
@@ -266,10 +265,8 @@ def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
 
 def _print_summary(summary: "TrainSummary", folder: Path, seats: Sequence[str]) -> None:
     """First and last rewards by tier, why the run ended, and where things are."""
-    table = Table(title="mean score of rollouts (0: do nothing, 1: oracle) on the training split", title_justify="left")
-    table.add_column("tier")
-    for heading in ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"):
-        table.add_column(heading, justify="right")
+    title = "mean score of rollouts (0: do nothing, 1: oracle) on the training split"
+    table = new_table(title, ("tier",), ("steps", "first 10 steps", "last 10 steps", "mean", "least", "most"))
     for tier, row in summary["by_tier"].items():
         figures = [f"{value:+.3f}" for value in (row["first"], row["last"], row["mean"], row["min"], row["max"])]
         table.add_row(tier, str(row["steps"]), *figures)
