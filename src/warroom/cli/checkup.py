@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError
@@ -288,12 +288,6 @@ def _folder() -> CheckResult:
     return CheckResult("environment", "run folder", State.WORKS, detail, facts={"free_bytes": free})
 
 
-@contextmanager
-def _status(what: str) -> Iterator[None]:
+def _status(what: str) -> AbstractContextManager[object]:
     """Say what takes its time, on a screen."""
-    if not sys.stderr.isatty():
-        yield
-        return
-
-    with Console(stderr=True).status(what):
-        yield
+    return Console(stderr=True).status(what) if sys.stderr.isatty() else nullcontext()

@@ -20,7 +20,7 @@ from warroom.runs.reading import (
     read_finished,
 )
 from warroom.runs.record import FORMAT, RECORD, Record, RunState, git_commit, now, read_record, resume_command
-from warroom.runs.replay import ReplayMismatch, first_difference, replay, replayable
+from warroom.runs.replay import ReplayMismatch, replay, replayable
 from warroom.runs.writing import (
     REMEDY,
     RESUME_ADVICE,
@@ -54,7 +54,6 @@ __all__ = [
     "claim_folder",
     "describe_state",
     "episode_id",
-    "first_difference",
     "git_commit",
     "key_of",
     "now",

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 from textwrap import shorten
 from typing import NamedTuple
@@ -17,12 +18,13 @@ from warroom.envs.logs.base_env import BaseLogsEnv
 from warroom.envs.logs.env import LogsEnv
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.episode import Episode, Step, ends_turn
-from warroom.runs import ReplayMismatch, episode_id, opaque_id
+from warroom.policies import policy_set
+from warroom.rollout import play
+from warroom.runs import ReplayMismatch, episode_id, opaque_id, replayable
 from warroom.view.contract import CONTRACT, PageAxis, PageCall, PageEpisode, PageIncident, PageTurn
 from warroom.view.contract_truth import PageEvidence, PageOracleCall, PagePart, PageTruth, PageVerdict
 from warroom.view.contract_world import PagePapers
 from warroom.view.grading import PlayedTurn, grade_turns
-from warroom.view.oracle import incident_of, oracle_play
 from warroom.view.story_fleet import FleetTeller
 from warroom.view.story_logs import CatalogueTeller, LogsTeller
 from warroom.view.story_tickets import TicketsTeller
@@ -40,6 +42,11 @@ class EpisodeStory(NamedTuple):
     episode: PageEpisode
     papers: PagePapers = PagePapers(())
     """None before the end."""
+
+
+def incident_of(spec: EpisodeSpec) -> EpisodeSpec:
+    """The incident alone, as it is looked at: without the attempt, and as `replayable` has it."""
+    return dataclasses.replace(replayable(spec), attempt=0)
 
 
 def incident_id(spec: EpisodeSpec) -> str:
@@ -267,10 +274,16 @@ def _truth(replay: StoryReplay) -> PageTruth:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=64)
+def _oracle_play(incident: EpisodeSpec) -> Episode:
+    """Asked for again by each episode of an incident, it is played once."""
+    return play(incident, policy_set(incident.env, "oracle"))
+
+
 def _line(played: Episode) -> tuple[PageOracleCall, ...]:
     """What the oracle does, but for its waiting; nothing where nobody knows the answer."""
     try:
-        steps = oracle_play(played.spec).steps
+        steps = _oracle_play(incident_of(played.spec)).steps
     except ValueError:
         return ()
     return tuple([PageOracleCall(s.turn + 1, s.seat, call_text(ToolCall(s.tool, s.arguments))) for s in steps
