@@ -16,7 +16,7 @@ if sys.platform != "win32":
 LOCK = "run.lock"
 """The file of the folder, while it is written; a killed process leaves it, and the next writer takes it over."""
 TRIES, PAUSE = 20, 0.05
-"""Tries and the seconds between them, where the lock is taken and no holder is known: a reader may be looking."""
+"""Tries and the seconds between them where the lock is taken: a reader may be looking, or a writer may just end."""
 UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 
 
@@ -41,9 +41,6 @@ class Lock:
         for _ in range(TRIES):
             if self._take():
                 return
-            holder = read_holder(self.path)
-            if holder is not None and _is_alive(holder):
-                break
             time.sleep(PAUSE)
         raise ValueError(refusal(folder, read_holder(self.path)))
 
@@ -123,16 +120,3 @@ def _flock(file: int, *, shared: bool) -> None:
     if sys.platform == "win32":
         raise OSError(errno.ENOSYS, "this system has no file locks")
     fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-
-
-def _is_alive(holder: Holder) -> bool:
-    """Whether the process runs, as far as this machine can tell."""
-    if holder.host != socket.gethostname():
-        return True
-    try:
-        os.kill(holder.pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
