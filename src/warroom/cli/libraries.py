@@ -50,8 +50,6 @@ def own_libraries(known: list[Requirement], extra: str) -> list[str]:
     return [one.name.lower() for one in asked if one.name != OWN]
 
 
-
-
 class ImportTrial:
     """An attempt to load libraries, beside whatever goes on here meanwhile."""
 
