@@ -69,8 +69,9 @@ class SeriesFacts:
 
     def render(self) -> str:
         """Two blocks: a value a minute, and a value every five."""
+        ends = self.begins + self.step * (max([len(row.values) for row in self.series], default=1) - 1)
         out = [
             render_minutes(self.service, self.first, self.minutes),
-            f"series, a value every {STEP // 60} minutes from {clock(self.begins)}",
+            f"series, a value every {self.step // 60} minutes, {clock(self.begins)} to {clock(ends)}",
         ]
         return "\n".join([*out, *[f"{row.metric}: " + " ".join([f"{v:g}" for v in row.values]) for row in self.series]])
