@@ -7,7 +7,7 @@ __all__ = ["TEST_RESULTS", "TEST_TROUBLES"]
 
 TEST_TROUBLES: Troubles = TEST_CALLS | {
     ("crash", ""): (
-        "W supervisor: pid={seq} killed, signal={n}, op was in flight",
+        "W supervisor: op was on pid={seq}, killed by signal={n}",
         "E panic in goroutine {seq}, its op unwound",
         "W supervisor: liveness probe failed, pid={seq} replaced",
         "E fatal runtime error {seq}, stack dumped",
@@ -25,7 +25,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
         "W [backend {seq}] terminated, reason={n}",
         "E [backend {seq}] died of a segmentation fault",
         "W [cursor {seq}] its backend vanished",
-        "E [backend {seq}] assertion tripped",
+        "E statement was on [backend {seq}], which tripped an assertion",
     ),
     ("crash", "cache"): (
         "W shard child pid={seq} died on a command",
@@ -280,7 +280,7 @@ TEST_TROUBLES: Troubles = TEST_CALLS | {
     ),
     ("credential_stuffing", ""): (
         "W password spray, {many} user names in a minute",
-        "E bad passwords from {many} addresses, limiter engaged",
+        "E 401s for {many} addresses, limiter engaged",
         "W challenge on for all callers, bad passwords={many}",
         "E password hashing queue={many}, nearly all wrong",
         "W one network tried {many} unknown accounts",
@@ -402,7 +402,7 @@ TEST_RESULTS: Results = {
         "spent={took}ms budget={limit}ms", "budget={limit}ms spent={took}ms",
     ),
     ("late", "gateway"): (
-        "duration={took}ms route_timeout={limit}ms", "route_timeout={limit}ms duration={took}ms",
+        "duration={took}ms try_timeout={limit}ms", "try_timeout={limit}ms duration={took}ms",
         "first_byte={took}ms per_try_timeout={limit}ms", "per_try_timeout={limit}ms first_byte={took}ms",
     ),
     ("late", "db"): (

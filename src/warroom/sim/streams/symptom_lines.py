@@ -282,7 +282,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "locks": Wordings(
             _lines(
                 "E [lk] cycle of {n} transactions, one has to die",
-                "E [lk] latch {seq} orphaned: its owner sleeps and keeps it",
+                "E [lk] latch {seq} stays held: its owner sleeps and keeps it",
                 "W [lk] cyclic dependency broken by force, loser {seq}",
                 "E [lk] out of latch entries",
                 "W [lk] owner {seq} of an exclusive latch has gone silent",
