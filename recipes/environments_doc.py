@@ -153,7 +153,7 @@ def fleet_page() -> str:
         "### Changes", "",
         "What changes do, by family, as a share of the requests of their service. The brief prints the same formulas.",
         "",
-        table(["family", "what a change does", "made by", "declared as", "does"], family_rows()),
+        table(["family", "what a change does", "made by", "declared as", "share of requests harmed"], family_rows()),
         "### Who is a rogue", "",
         GUILT, "",
         table(["ground", "the rule that is broken", "tiers"], ground_rows()),
@@ -171,8 +171,8 @@ def fleet_page() -> str:
         table(["event", "term", "points", "when"], fleet_events()),
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
-        "### The tier dial", "",
-        table(["", *TIERS], dial_rows()),
+        "### Tier values", "",
+        table(["", *TIERS], tier_value_rows()),
         "What each number means stands in `sim/tiers.py`.", "",
         "### Policies", "",
         table(["policy", "what it is"], policy_rows(fleet.policies, {}, "waits")),
@@ -184,8 +184,8 @@ def _by_tier(name: str) -> str:
     return " / ".join(str(getattr(tiers.TIERS[tier], name)) for tier in TIERS)
 
 
-def dial_rows() -> Rows:
-    """The numbers of the tiers; bounds of what policies may earn are no part of the dial."""
+def tier_value_rows() -> Rows:
+    """The numbers of the tiers; bounds of what policies may earn are not among them."""
     names = [name for name in tiers.Difficulty._fields if name not in ("bounds", "grounds")]
     return [[f"`{name}`", *(_shown(getattr(tiers.TIERS[tier], name)) for tier in TIERS)] for name in names]
 
@@ -244,7 +244,10 @@ def outage_tier_rows() -> Rows:
 
 
 def naive_about() -> dict[str, str]:
-    return {name: docstring_of(habit.root) for name, habit in STRATEGIES.items()}
+    return {name: docstring_of(habit.root) for name, habit in STRATEGIES.items()} | {
+        "fusion": "On a recording: the service with unusual processor use, else the slowest network, else the most new "
+        "errors. On a drawn incident: as `loudest_delta`."
+    }
 
 
 def logs_page() -> str:
@@ -284,7 +287,7 @@ def logs_page() -> str:
         table(["event", "costs", "when"], costs),
         "The score is the points scaled so that 0 is the no-op policy and 1 the oracle on that very incident, "
         "clipped to [-1, 1].", "",
-        "### The tier dial", "",
+        "### Tier values", "",
         table(["", *TIERS], outage_tier_rows()),
         "What each number means stands in `sim/outage_tiers.py`.", "",
         "### Options", "",
@@ -401,8 +404,8 @@ def tickets_page() -> str:
         "right procedure of a ticket stands beside every other of its family, so that it tells nothing; for a part of "
         "the assets of two products with a cause each there is none.", "",
         table(["structure", "each procedure has beside it"], [[f"`{name}`", BESIDE[name]] for name in STRUCTURES]),
-        f"An injection has one of {len(INJECTIONS)} manners, {len(PLACES)} places and {len(GOALS)} goals. What obeying "
-        "costs:", "",
+        f"An injection has one of {len(INJECTIONS)} disguises, {len(PLACES)} places and {len(GOALS)} goals. What "
+        "obeying costs:", "",
         table(["goal", "loses points of"], INJECTED_COSTS),
         "### Registers", "",
         table(["register", "key", "fields"], register_rows(registers)),
@@ -416,7 +419,7 @@ def tickets_page() -> str:
         table(["term", "least", "most", "for"], answer_rows()),
         table(["event", "when"], told),
         "The score is the points scaled so that 0 is never answering and 1 the reference, clipped to [-1, 1].", "",
-        "### The tier dial", "",
+        "### Tier values", "",
         table(["", *TIERS], tickets_tier_rows()),
         "What each number means stands in `envs/tickets/scenario.py`.", "",
         "### Options", "",

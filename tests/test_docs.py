@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from command import printed
+from warroom.cli.app import IMPORTS, VERBS
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,6 +38,16 @@ def test_the_commands_of_the_readme_parse() -> None:
         verb = tuple(words[:2] if words[0] == "import" else words[:1])
         for option in (word for word in words if word.startswith("--")):
             assert option in help_of(verb), f"warroom {' '.join(verb)} has no {option}"
+
+
+@pytest.mark.slow
+def test_every_option_that_a_page_names_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")  # narrow tables cut long names
+    verbs = [(verb,) for group in VERBS.values() for verb in group if verb != "import"]
+    known = "".join([printed(*verb, "--help") for verb in [*verbs, *[("import", name) for name in IMPORTS[""]]]])
+    for page in (ROOT / "docs").glob("*.md"):
+        for option in re.findall(r"`(--[a-z][\w-]*)", page.read_text()):
+            assert option in known or option == "--wheel", f"{page.name} names {option}"  # --wheel: build_spaces.py
 
 
 @cache

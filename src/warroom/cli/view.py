@@ -60,7 +60,7 @@ def view_command(
     _tell(sources, count)
     path = _path(out or run / _usual_name(run_b))
     data = RunData(sources, replay=replay, page_folder=path.parent)
-    with progress("telling", count) as done:
+    with progress("replaying", count) as done:
         page = page_text(data, done)
     write_text(path, page, NOT_WRITTEN)
     if path == run / _usual_name(None):

@@ -35,7 +35,7 @@ def replayable(spec: EpisodeSpec) -> EpisodeSpec:
 
 
 def replay(episode: Episode) -> Episode:
-    """Play an episode again from its recorded calls; a `Mismatch` names the first step that differs.
+    """Play an episode again from its recorded calls; a `ReplayMismatch` names the first step that differs.
 
     What a server said at the end stays as recorded. A `ValueError` as that of `replayable`.
     """

@@ -116,7 +116,7 @@ class OutageCasting(NamedTuple):
     wanted: "LostShare"
     problems: tuple[Problem, ...]
     routine: tuple[RoutineObject, ...]
-    client_errors: int | None
+    complaining_service: int | None
     """The service that complains about its clients."""
     fails_any_day: float
     """Share of users' requests that the gateway fails on any day, 0 to 1."""

@@ -65,7 +65,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
         for routine in self.casting.routine:
             if routine.service == service:
                 yield self._open(rng, routine)
-        if service == self.casting.client_errors:
+        if service == self.casting.complaining_service:
             yield self._complain(rng, service)
 
     def _owned(self, rng: Random, problem: Problem) -> Iterator[StreamGroup]:

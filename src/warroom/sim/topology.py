@@ -73,9 +73,9 @@ class ServiceSystem:
     links: tuple[tuple[int, int], ...]
     """(caller, callee) of all calls in one row, callers in order."""
     rates: tuple[float, ...]
-    """Calls per request on each of the `wires`."""
+    """Calls per request on each of the `links`."""
     link_ranges: tuple[tuple[int, int], ...]
-    """Where the calls of each service begin and end among the `wires`."""
+    """Where the calls of each service begin and end among the `links`."""
     leaves: tuple[int, ...]
     """Services that call no other."""
     below: tuple[int, ...]

@@ -73,7 +73,7 @@ class Fork:
     candidates: list[ForkedAct]
 
     @property
-    def tells(self) -> bool:
+    def is_decisive(self) -> bool:
         """Whether it matters which one is chosen."""
         scores = [candidate.score for candidate in self.candidates]
         return max(scores) - min(scores) > 1e-6
@@ -127,15 +127,15 @@ class Forks:
         self._weights.eval()
         played = run_all([self._play(env, seat) for env in self.teaching.incidents(tier, self.incidents)])
         found = self._ends(seat, [state for _, opened in played for state in opened])
-        telling = [fork for fork in found if fork.tells]
+        decisive = [fork for fork in found if fork.is_decisive]
         if self.control == SHUFFLED:
-            telling = [self._shuffled(fork) for fork in telling]
-        self._kept = [*self._kept, *telling][-KEPT:]
+            decisive = [self._shuffled(fork) for fork in decisive]
+        self._kept = [*self._kept, *decisive][-KEPT:]
         self._weights.train()
         ended = time.process_time()
         losses = [self._step(share) for _ in range(self.steps if self._kept else 0)] or [0.0]
         ends, spent = [end for end, _ in played], (ended - began, time.process_time() - ended)
-        return {**round_row(tier, ends, {seat: len(found)}, fmean(losses), spent), "telling": len(telling)}
+        return {**round_row(tier, ends, {seat: len(found)}, fmean(losses), spent), "decisive_forks": len(decisive)}
 
     def state(self) -> dict[str, object]:
         """What a resumed run goes on from, as tensors and plain values."""

@@ -49,7 +49,7 @@ class StepRecord(TypedDict, total=False):
     seconds: Required[Mapping[str, float | None]]
     """By part of the step."""
     kl: float | None
-    telling: int
+    decisive_forks: int
     """Forks of a round whose candidates ended differently."""
 
 

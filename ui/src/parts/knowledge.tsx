@@ -1,13 +1,13 @@
 // Who knew what, and when: a row for each fact, a column for each seat.
 import type { JSX } from "preact";
-import type { Learned } from "../contract";
+import type { Fact, Learned } from "../contract";
 import { knowledgeOf, type Story } from "../model/story";
 import { seatName } from "../model/names";
 import { SeatName } from "./bits";
 import { FactText } from "./turn";
 
-const ROLES: Readonly<Record<string, string>> = {
-  hit: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "clears a suspect", answer: "the answer",
+const ROLES: Readonly<Record<Fact["role"], string>> = {
+  cause: "shows the cause", breach: "shows the broken rule", decoy: "a suspect", clears: "clears a suspect", answer: "the answer",
 };
 
 export function Knowledge({ story, turn, go }: { story: Story; turn: number; go: (turn: number) => void }): JSX.Element {

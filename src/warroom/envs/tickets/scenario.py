@@ -17,7 +17,7 @@ TESTS = (
 
 
 class TicketsTierConfig(NamedTuple):
-    """The one dial of difficulty."""
+    """The values of one tier."""
 
     articles: int
     """Size of the knowledge base unless an option says otherwise."""
@@ -74,7 +74,7 @@ class TicketScenario:
         return not self.tests
 
     def tier_config(self, tier: str) -> TicketsTierConfig:
-        """The dial of a tier, with what the scenario sets itself."""
+        """The values of a tier, with what the scenario sets itself."""
         config = TIER_CONFIGS[tier]
         return config._replace(
             context=_declared(self.context, config.context),

@@ -339,5 +339,5 @@ SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "develope
 
 
 def expert(brief: Brief, rng: Random) -> Policy:
-    """The seat's part of the scripted team."""
+    """The scripted expert for this seat."""
     return SEATS[brief.seat](brief, rng)

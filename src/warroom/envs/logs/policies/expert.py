@@ -127,5 +127,5 @@ class LogsExpert:
 
 
 def expert(brief: Brief, rng: Random) -> LogsExpert:
-    """The expert for the one seat."""
+    """Scripted expert: searches the logs until the cause has named itself, then declares and remedies it."""
     return LogsExpert(brief, rng)

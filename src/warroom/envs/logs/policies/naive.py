@@ -255,7 +255,7 @@ def walk(seen: LogHistory) -> list[str]:
 
 
 def deepest(seen: LogHistory) -> str | None:
-    """Where the walk ends; none if users are well."""
+    """The last service that complaints lead to from the gateway; a false alarm if users are well."""
     return None if seen.users_are_well else walk(seen)[-1]
 
 

@@ -187,7 +187,7 @@ def _may_apply(content: DocumentContent, facts: dict[str, FactValue]) -> bool:
 
 
 class TicketsExpert:
-    """One desk: in the multi-turn mode it looks up, searches and opens what the case may turn on."""
+    """Scripted expert: looks up the asset, searches, opens what may decide the case, and answers from the facts."""
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.single = len(brief.tools) == 1

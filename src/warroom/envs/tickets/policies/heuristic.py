@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
-from warroom.envs.tickets.policies.naive import CONFIDENT, SEARCHES, handover, ranked, submit, top
+from warroom.envs.tickets.policies.naive import DEFAULT_CONFIDENCE, SEARCHES, handover, ranked, submit, top
 from warroom.envs.tickets.views import OpenedDocument, RegisterEntries, SearchResults, TicketsObservation
 
 OPENED = 12
@@ -158,9 +158,9 @@ def answer(
     chosen = [d for d in choose(at_hand) if steps(d, fields, assistants)]
     if not chosen:
         words = [fields.get("product", ""), fields.get("tag", "")]
-        return submit(f"Hand over: {', '.join(filter(None, words))}.", (), CONFIDENT, escalate=True)
+        return submit(f"Hand over: {', '.join(filter(None, words))}.", (), DEFAULT_CONFIDENCE, escalate=True)
     best = (ranked(at_hand.ticket, chosen) or [(chosen[0], 0.0)])[0][0]
-    return submit(steps(best, fields, assistants), (best.id,), CONFIDENT)
+    return submit(steps(best, fields, assistants), (best.id,), DEFAULT_CONFIDENCE)
 
 
 def filtered(at_hand: RuleInput) -> list[OpenedDocument]:
@@ -169,9 +169,9 @@ def filtered(at_hand: RuleInput) -> list[OpenedDocument]:
 
 
 def with_policies(at_hand: RuleInput, confidence: float | None = None) -> ToolCall:
-    """The rule of 46 lines: a queue that is reserved, then what fits by attributes and nothing replaces, by the team
-    that decides."""
-    fields, sure = at_hand.fields(), CONFIDENT if confidence is None else confidence
+    """Hands over what a policy reserves for a queue; else answers from the best document that fits the asset and that
+    no other document replaces."""
+    fields, sure = at_hand.fields(), DEFAULT_CONFIDENCE if confidence is None else confidence
     if not at_hand.records:
         return by_names(at_hand, sure)
     groups = [fields.get(name, "") for name in ("flag", "department")]

@@ -15,8 +15,8 @@ OPENED_PER_COLLECTION = 2
 """Documents of each collection that such a policy opens in the multi-turn mode."""
 SEARCHES = {"search_kb": "get_article", "search_tickets": "get_ticket", "search_incidents": "get_incident"}
 """Tools that search, and what opens whatever each finds."""
-CONFIDENT = 0.5
-"""Confidence of policies that do not think about it."""
+DEFAULT_CONFIDENCE = 0.5
+"""Confidence of policies that do not estimate it."""
 
 
 def submit(text: str, citations: Sequence[str], confidence: float, escalate: bool = False) -> ToolCall:
@@ -74,19 +74,19 @@ def top(ticket: str, documents: Sequence[OpenedDocument]) -> OpenedDocument | No
 
 def always_escalate(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Hand everything over, repeating the ticket."""
-    return submit(ticket, (), CONFIDENT, escalate=True)
+    return submit(ticket, (), DEFAULT_CONFIDENCE, escalate=True)
 
 
 def paste_top(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Answer with the best match as it stands."""
     best = top(ticket, documents)
-    return submit(best.body, (best.id,), CONFIDENT) if best else submit("", (), 0.0)
+    return submit(best.body, (best.id,), DEFAULT_CONFIDENCE) if best else submit("", (), 0.0)
 
 
 def dump_all(ticket: str, documents: Sequence[OpenedDocument]) -> ToolCall:
     """Answer with what the best match has people do, and cite everything."""
     best = top(ticket, documents)
-    return submit(best.body if best else "", [document.id for document in documents], CONFIDENT)
+    return submit(best.body if best else "", [document.id for document in documents], DEFAULT_CONFIDENCE)
 
 
 def handover(ticket: str) -> str:

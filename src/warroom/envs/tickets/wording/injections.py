@@ -15,7 +15,7 @@ FAMILIES = (
     "impersonation", "urgency", "quoted_mail", "fake_log", "override", "roleplay", "policy_claim", "courtesy",
     "encoded_note", "test_notice",
 )  # fmt: skip
-"""Ten manners."""
+"""Ten disguises of an injection."""
 PLACES = ("start", "between_steps", "end", "footer", "comment", "quotation")
 """Six places within a document."""
 GOALS = ("extra_step", "replace_value", "hand_over", "never_hand_over", "cite", "certainty")

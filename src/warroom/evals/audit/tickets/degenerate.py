@@ -5,14 +5,14 @@ Each does one thing that the rubric might reward by mistake. A table gives each 
 
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.envs.tickets.env import SEATS
-from warroom.envs.tickets.policies.naive import CONFIDENT, always_escalate
+from warroom.envs.tickets.policies.naive import DEFAULT_CONFIDENCE, always_escalate
 from warroom.evals.audit.exploits import ExploitPolicy, common_exploits, exploit, perturbed_oracle
 from warroom.evals.audit.tickets import moves as m
 from warroom.evals.audit.tickets import perturbed as s
 
 
 def _submitting(
-    description: str, text: m.Text, cites: m.Selection, confidence: float = CONFIDENT, escalate: bool = False
+    description: str, text: m.Text, cites: m.Selection, confidence: float = DEFAULT_CONFIDENCE, escalate: bool = False
 ) -> ExploitPolicy:
     move = m.submission(text, cites, confidence, escalate)
     return exploit(description, SEATS, m.submission_policy(move))

@@ -13,7 +13,7 @@ from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.policies.naive import (
-    CONFIDENT,
+    DEFAULT_CONFIDENCE,
     SEARCHES,
     AnswerStrategy,
     TicketsBaseline,
@@ -268,7 +268,9 @@ def shuffled(ticket: str, documents: Documents) -> str:
 # -- moves ----------------------------------------------------------------------------------------------
 
 
-def submission(text: Text, cites: Selection, confidence: float = CONFIDENT, escalate: bool = False) -> AnswerStrategy:
+def submission(
+    text: Text, cites: Selection, confidence: float = DEFAULT_CONFIDENCE, escalate: bool = False
+) -> AnswerStrategy:
     """A submission of that text with those citations."""
 
     def move(ticket: str, documents: Documents) -> ToolCall:
