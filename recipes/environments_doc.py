@@ -222,7 +222,7 @@ TERMS: Rows = [
 
 def outage_rows() -> Rows:
     return [
-        [f"`{row.name}`", row.about, ", ".join(sorted(row.kinds)), _ended_by(row), row.place]
+        [f"`{row.name}`", row.about, ", ".join(sorted(row.kinds)), _ended_by(row), row.harmed_side]
         for row in OUTAGES.values()
     ]
 

@@ -106,7 +106,7 @@ def test_every_template_is_read_back_to_its_role_and_callee() -> None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_trouble_has_wordings_for_every_kind_of_component_that_has_it(split: Split) -> None:
-    received = [f"{name} {RECEIVED}" for name, outage in OUTAGES.items() if outage.place == "callee"]
+    received = [f"{name} {RECEIVED}" for name, outage in OUTAGES.items() if outage.harmed_side == "callee"]
     for name in (*OUTAGES, *received, OWN_SIDE, CLIENT_ERRORS):
         outage = OUTAGES.get(base(name))
         kinds = outage.kinds if outage and name not in received else frozenset(KINDS)

@@ -96,14 +96,14 @@ class CandidateDraw:
         self._people = list(PEOPLE)
         shuffle(rng, self._people)
 
-    def add_cluster(self, cluster: CandidateCluster, setting: HarmedService, onset: int, site: int) -> bool:
+    def add_cluster(self, cluster: CandidateCluster, harmed: HarmedService, onset: int, site: int) -> bool:
         """Draw a cluster; false if the contents that were drawn do not fit, and all has to be drawn again."""
         sliced = all(FAMILIES[role.family].sliced for role in cluster.roles)
         focal: Target | None = None
         if self.rng.random() < self.difficulty.one_slice:
-            focal = draw_target(self.rng, setting.mix, self.difficulty) if sliced else EVERYTHING
+            focal = draw_target(self.rng, harmed.mix, self.difficulty) if sliced else EVERYTHING
         harm: Harm = "late" if cluster.arena == "service late" else "errors"
-        return all(self._add(role, setting, harm, focal, onset, site) for role in cluster.roles)
+        return all(self._add(role, harmed, harm, focal, onset, site) for role in cluster.roles)
 
     def add_outsider(
         self, cluster: CandidateCluster, here: HarmedService, elsewhere: HarmedService | None, onset: int
@@ -111,18 +111,18 @@ class CandidateDraw:
         """Draw a candidate that differs from the cluster in its place or in its minute."""
         rng = self.rng
         apart = elsewhere is not None and rng.random() < 0.5
-        setting = elsewhere if elsewhere is not None and apart else here
+        harmed = elsewhere if elsewhere is not None and apart else here
         roles = [
             role for role in ROLES
             if cluster.arena in role.arenas() and self._count(role) < SAME_ROLE
-            and (setting.cache or FAMILIES[role.family].made_to != "cache")
-            and not (FAMILIES[role.family].alone and (setting.service, role.family, "") in self._taken)
+            and (harmed.cache or FAMILIES[role.family].made_to != "cache")
+            and not (FAMILIES[role.family].alone and (harmed.service, role.family, "") in self._taken)
         ]  # fmt: skip
         if not roles:
             return False
         harm: Harm = "late" if cluster.arena == "service late" else "errors"
         earlier = 0 if apart else _between(rng, *EARLIER)
-        return self._add(roles[int(rng.random() * len(roles))], setting, harm, None, onset - earlier, None)
+        return self._add(roles[int(rng.random() * len(roles))], harmed, harm, None, onset - earlier, None)
 
     def _count(self, role: CandidateRole) -> int:
         return sum([candidate.role == role for candidate in self.candidates])
@@ -130,7 +130,7 @@ class CandidateDraw:
     def _add(
         self,
         role: CandidateRole,
-        setting: HarmedService,
+        harmed: HarmedService,
         harm: Harm,
         focal: Target | None,
         onset: int,
@@ -138,32 +138,32 @@ class CandidateDraw:
     ) -> bool:
         """Draw one candidate: its part, its target, its numbers, its times."""
         rng, family = self.rng, FAMILIES[role.family]
-        service = setting.cache if family.made_to == "cache" else setting.service
+        service = harmed.cache if family.made_to == "cache" else harmed.service
         parts = [p for p in family.parts[self.split] if (service, role.family, p) not in self._taken]
         if not parts or (family.alone and (service, role.family, "") in self._taken):
             return False
         target = EVERYTHING
         if family.sliced:
-            target = draw_target(rng, setting.mix, self.difficulty) if focal is None else focal
-        terms = self._draw_terms(family, setting, setting.mix.share(target))
+            target = draw_target(rng, harmed.mix, self.difficulty) if focal is None else focal
+        terms = self._draw_terms(family, harmed, harmed.mix.share(target))
         names = self._people if role.by_colleague else self._agents[role.family]
         if terms is None or not names:
             return False
         part = parts[int(rng.random() * len(parts))]
         self._taken.update(((service, role.family, part), (service, role.family, "")))
         self.candidates.append(
-            CandidateChange(role, names.pop(), setting, part, harm, target, terms, family.formula.most(terms),
+            CandidateChange(role, names.pop(), harmed, part, harm, target, terms, family.formula.most(terms),
                       self._draw_times(onset - _between(rng, *SETS_IN)), site)
         )  # fmt: skip
         return True
 
-    def _draw_terms(self, family: Family, setting: HarmedService, share: float) -> Terms | None:
+    def _draw_terms(self, family: Family, harmed: HarmedService, share: float) -> Terms | None:
         """Numbers with which it could be the cause; None if none of a few does."""
         random = self.rng.random
         for _ in range(CONTENT_TRIES):
             size = SMALLEST + SIZE_STEP * int(random() * ((LARGEST - SMALLEST) // SIZE_STEP + 1))
-            old = _draw_old(family, random(), share * setting.load)
-            terms = Terms(old, family.new_value(old, size), share, setting.load, setting.headroom, setting.hits)
+            old = _draw_old(family, random(), share * harmed.load)
+            terms = Terms(old, family.new_value(old, size), share, harmed.load, harmed.headroom, harmed.hits)
             if family.formula.most(terms) >= LEAST_SHARE + 0.01:
                 return terms
         return None
@@ -194,7 +194,7 @@ def _between(rng: Random, least: int, most: int) -> int:
     return least + int(rng.random() * (most - least + 1))
 
 
-def setting_of(system: ServiceSystem, service: int, mix: RequestMix) -> HarmedService:
+def harmed_service(system: ServiceSystem, service: int, mix: RequestMix) -> HarmedService:
     """What formulas need of a service, with the cache in front if it is a store that has one."""
     caches = [i for i in system.callers[service] if system.kinds[i] == "cache"]
     name = system.names[service]
@@ -218,7 +218,7 @@ def headroom_of(system: ServiceSystem, service: int) -> float:
     return LEAST_HEADROOM + idle * (MOST_HEADROOM - LEAST_HEADROOM)
 
 
-def could_drown(setting: HarmedService) -> bool:
+def could_drown(harmed: HarmedService) -> bool:
     """Whether the cache in front serves enough for its misses to overload the store."""
-    terms = Terms(0.0, float(LARGEST), 1.0, setting.load, setting.headroom, setting.hits)
-    return bool(setting.cache) and FAMILIES["evict"].formula.most(terms) >= LEAST_SHARE + 0.01
+    terms = Terms(0.0, float(LARGEST), 1.0, harmed.load, harmed.headroom, harmed.hits)
+    return bool(harmed.cache) and FAMILIES["evict"].formula.most(terms) >= LEAST_SHARE + 0.01

@@ -13,7 +13,14 @@ from warroom.core.errors import IncompatibleTopology
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
 from warroom.sim.candidate_states import CandidateState, draw_share, effect_of, set_states
-from warroom.sim.candidates import CandidateChange, CandidateDraw, HarmedService, could_drown, headroom_of, setting_of
+from warroom.sim.candidates import (
+    CandidateChange,
+    CandidateDraw,
+    HarmedService,
+    could_drown,
+    harmed_service,
+    headroom_of,
+)
 from warroom.sim.causes import CandidateRole, Cause
 from warroom.sim.clusters import CandidateCluster, CastPlan
 from warroom.sim.families import AGENTS, FAMILIES
@@ -119,7 +126,7 @@ def _places(system: ServiceSystem, cluster: CandidateCluster) -> list[int]:
     stores = [i for i in system.services(frozenset({"db"})) if system.reach[i] > LEAST_REACH]
     if not any(FAMILIES[role.family].made_to == "cache" for role in cluster.roles):
         return stores
-    return [i for i in stores if could_drown(setting_of(system, i, _NO_MIX))]
+    return [i for i in stores if could_drown(harmed_service(system, i, _NO_MIX))]
 
 
 _NO_MIX = draw_request_mix(Random(0), Split.TRAIN)
@@ -162,7 +169,7 @@ class CastingStage(NamedTuple):
     page: int
     mix: RequestMix
     series: SeriesBook
-    settings: tuple[HarmedService, ...]
+    harmed_services: tuple[HarmedService, ...]
     """The services in trouble, the page's first."""
     elsewhere: HarmedService | None
     """Another service, for outsiders."""
@@ -198,17 +205,17 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
     place = places[int(rng.random() * len(places))]
     kinds = frozenset({"service"}) if plan.cluster.arena != "store errors" else frozenset({"db"})
     others = [i for i in system.services(kinds) if i != place]
-    elsewhere = setting_of(system, others[int(rng.random() * len(others))], mix) if others else None
-    settings, onsets = [setting_of(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
+    elsewhere = harmed_service(system, others[int(rng.random() * len(others))], mix) if others else None
+    harmed, onsets = [harmed_service(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
     if plan.elsewhere is not None:
         second = [i for i in _users_need(system) if not system.depend(place, i)]
         if not second:
             raise IncompatibleTopology(f"{plan.cause} needs two services of which neither depends on the other")
-        settings.append(setting_of(system, second[int(rng.random() * len(second))], mix))
+        harmed.append(harmed_service(system, second[int(rng.random() * len(second))], mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
     return CastingStage(
-        plan, TIERS[plan.tier], system, split, page, mix, SeriesBook(key, page), tuple(settings), elsewhere,
+        plan, TIERS[plan.tier], system, split, page, mix, SeriesBook(key, page), tuple(harmed), elsewhere,
         tuple(onsets),
     )  # fmt: skip
 
@@ -216,12 +223,12 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
 def _draw_candidates(draw: CandidateDraw, plan: CastPlan, stage: CastingStage) -> bool:
     """The clusters and the outsiders; false if they have to be drawn again."""
     clusters = [plan.cluster] if plan.elsewhere is None else [plan.cluster, plan.elsewhere]
-    for k, (cluster, setting, onset) in enumerate(zip(clusters, stage.settings, stage.onsets, strict=True)):
-        if not draw.add_cluster(cluster, setting, onset, k):
+    for k, (cluster, harmed, onset) in enumerate(zip(clusters, stage.harmed_services, stage.onsets, strict=True)):
+        if not draw.add_cluster(cluster, harmed, onset, k):
             return False
     if plan.elsewhere is not None:
         return True
-    return all(draw.add_outsider(plan.cluster, stage.settings[0], stage.elsewhere, stage.onsets[0])
+    return all(draw.add_outsider(plan.cluster, stage.harmed_services[0], stage.elsewhere, stage.onsets[0])
         for _ in range(stage.difficulty.outsiders))  # fmt: skip
 
 
@@ -389,7 +396,7 @@ def _sites(
     rng: Random, stage: CastingStage, drawn: DrawnCandidates, settled: list[CandidateState], causes: list[int | None]
 ) -> tuple[Site, ...]:
     out = []
-    for k, (setting, onset, chosen) in enumerate(zip(stage.settings, stage.onsets, causes, strict=True)):
+    for k, (harmed, onset, chosen) in enumerate(zip(stage.harmed_services, stage.onsets, causes, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if chosen is None:
             cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
@@ -398,7 +405,7 @@ def _sites(
             cause, number = drawn.candidates[chosen], drawn.changes[chosen].id
             share, mechanism = effect_of(cause, settled[chosen]), cause.family.mechanism
         out.append(
-            Site(setting.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
+            Site(harmed.service, cause.target, cause.harm, share, onset, number, mechanism or stage.plan.mechanism)
         )
     return tuple(out)
 

@@ -1,6 +1,6 @@
-"""Casting an outage: troubles first, the cause second.
+"""Casting an outage: problems first, the cause second.
 
-At the two ends of one call several troubles are drawn from one prior, each with its object, its requests and its lines.
+At the two ends of one call several problems are drawn from one prior, each with its object, its requests and its lines.
 Which of them is the cause decides what becomes of the requests that its lines tell of, and nothing else.
 """
 
@@ -24,9 +24,9 @@ LEAST_REACH = 0.12
 MOST_SHARE = 0.85
 """Largest share of a service's requests that an outage harms."""
 LINE_RATES = 0.05, 0.25
-"""Bounds of the lines that a trouble's owner writes of it per request that it touches, where the tier writes most."""
+"""Bounds of the lines that a problem's owner writes of it per request that it touches, where the tier writes most."""
 MILD = 0.2
-"""Share of a service's requests below which lines about a trouble are more frequent."""
+"""Share of a service's requests below which lines about a problem are more frequent."""
 FIRST_PAGE, PAGES = 9 * 3600, 480
 """The first second of the day at which a page may come, and of how many minutes it is one."""
 GROWS = 8
@@ -39,7 +39,7 @@ LEAST_OF_TWO = 0.02
 FAILS_ANY_DAY = 0.004, 0.03
 """Bounds of the share of users' requests that the gateway fails on any day, whether or not anything is wrong."""
 BACKGROUND = 0.15
-"""Probability that a trouble beside the cause is none that a remedy ends."""
+"""Probability that a problem beside the cause is none that a remedy ends."""
 
 
 class OutagePlan(NamedTuple):
@@ -55,7 +55,7 @@ class OutagePlan(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One trouble at a service, whether or not it does any harm."""
+    """A problem at one service; harmful if it is a cause."""
 
     id: int
     """From 1."""
@@ -128,7 +128,7 @@ class OutageCasting(NamedTuple):
 
 
 class _OutagePlace(NamedTuple):
-    """A service in whose requests the trouble shows, and the call that brings them."""
+    """A service in whose requests the problem shows, and the call that brings them."""
 
     callee: int
     link: int | None
@@ -238,7 +238,7 @@ class _Draw:
             row = OUTAGES[name]
             if (row.remedy or "") != remedy:
                 continue
-            owners = [place.callee, place.caller] if row.place == "own" else [place.caller]
+            owners = [place.callee, place.caller] if row.harmed_side == "own" else [place.caller]
             found += [(name, i) for i in owners if i is not None and self._may_own(row, i, apart=apart)]
         return found
 
@@ -264,7 +264,7 @@ class _Draw:
     def cluster(
         self, causes: tuple[str, ...], remedy: str, place: _OutagePlace, lost: float, first: int, *, apart: bool
     ) -> list[Problem]:
-        """The troubles at one place; one of them is the cause unless there are no causes."""
+        """The problems at one place; one of them is the cause unless there are no causes."""
         random, tier = self.rng.random, self.tier
         gradual = bool(causes) and OUTAGES[causes[0]].gradual
         chosen: list[tuple[str, int]] = []
@@ -289,7 +289,7 @@ class _Draw:
         return [problem._replace(id=first + k + 1) for k, problem in enumerate(problems)]
 
     def _rival(self, place: _OutagePlace, gradual: bool) -> tuple[str, int]:
-        """A trouble from the prior: the remedy first."""
+        """A problem from the prior: the remedy first."""
         pool = GRADUAL if gradual else SUDDEN
         while True:
             remedy = "" if self.rng.random() < BACKGROUND else REMEDIES[int(5 * self.rng.random())]
@@ -312,9 +312,9 @@ class _Draw:
         harmful: bool,
     ) -> Problem:
         row, random = OUTAGES[name], self.rng.random
-        site = place.callee if row.place == "callee" else owner
+        site = place.callee if row.harmed_side == "callee" else owner
         share = min(MOST_SHARE, lost / self.system.reach[site])
-        peer = None if row.place == "own" else place.link
+        peer = None if row.harmed_side == "own" else place.link
         if not harmful and random() < self.tier.other_hour:
             onset += 60 * int(random() * 40 - 55)
         least, most = LINE_RATES
@@ -333,7 +333,7 @@ class _Draw:
         return EVERYTHING
 
     def outsider(self, busy: set[int | None], like: Problem, first: int, *, near: bool) -> list[Problem]:
-        """A trouble elsewhere, as large as the cause; if `near`, at a service that depends on where the trouble is."""
+        """A problem elsewhere, as large as the cause; if `near`, at a service that depends on where the problem is."""
         elsewhere = [i for i in range(self.system.size) if i not in busy]
         if near:
             elsewhere = [i for i in elsewhere if self.system.depend(i, like.site)] or elsewhere
@@ -350,7 +350,7 @@ class _Draw:
         return [problem._replace(id=first + 1, share=like.share, rate=problem.rate * _boost(like.share))]
 
     def noisy(self, busy: set[int | None]) -> int:
-        """A service that complains about its clients: away from the trouble, if there is one."""
+        """A service that complains about its clients: away from the problem, if there is one."""
         elsewhere = [i for i in range(1, self.system.size) if i not in busy] or [0]
         return elsewhere[int(self.rng.random() * len(elsewhere))]
 
@@ -369,7 +369,7 @@ class _Draw:
 
 
 def _boost(share: float) -> float:
-    """What a trouble of few requests is told of more often by: else it would drown in what is written on any day."""
+    """What a problem of few requests is told of more often by: else it would drown in what is written on any day."""
     return min(5.0, max(1.0, MILD / share))
 
 

@@ -59,7 +59,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
         for problem in self.casting.problems:
             if problem.owner == service:
                 yield from self._owned(rng, problem)
-            if problem.site == service and problem.row.place == "callee":
+            if problem.site == service and problem.row.harmed_side == "callee":
                 name = f"{problem.outage} {RECEIVED}"
                 yield self._told(rng, service, problem, name, peer=self.system.names[problem.owner])
         for routine in self.casting.routine:
@@ -69,14 +69,14 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
             yield self._complain(rng, service)
 
     def _owned(self, rng: Random, problem: Problem) -> Iterator[StreamGroup]:
-        """What the owner writes of a trouble."""
+        """What the owner writes of a problem."""
         peer = self._peer(problem)
         yield self._told(rng, problem.owner, problem, problem.outage, peer=peer)
         kind = OBJECT_OF.get(problem.row.remedy or "")
         if kind:
             minute = problem.onset // 60 - rng.randint(0, OPENS_BEFORE)
             yield self._open(rng, RoutineObject(problem.owner, kind, problem.object, minute))
-        if problem.row.place == "client" and problem.harmful:
+        if problem.row.harmed_side == "client" and problem.harmful:
             yield self._told(rng, problem.owner, problem, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
 
     def _peer(self, problem: Problem) -> str:
@@ -104,7 +104,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
         return StreamGroup(0, "recovered", USERS, rate, self._two(rng, CLIENT_ERRORS, service, {}), None, source)
 
     def _two(self, rng: Random, name: str, writer: int, names: dict[str, str]) -> tuple[LineStream, ...]:
-        """Two kinds of line of a trouble, each with a result unless it has but one."""
+        """Two kinds of line of a problem, each with a result unless it has but one."""
         kind = self.system.kinds[writer]
         chosen = rng.sample(troubles_of(self.split, name, kind), 2)
         end = self._result(writer, results_of(self.split, name, kind))
@@ -114,7 +114,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
         ])  # fmt: skip
 
     def _result(self, writer: int, results: tuple[str, ...]) -> str:
-        """How a component ends lines about requests: each in its own way, whatever the trouble."""
+        """How a component ends lines about requests: each in its own way, whatever the problem."""
         if not results:
             return ""
         return SEPARATOR + results[hash_bytes(1, self._seed, "results", writer)[0] % len(results)]

@@ -15,17 +15,17 @@ class OutageTier(NamedTuple):
     drawn: float
     """Probability that the system is drawn, where nothing is said; else it is the one of the specification."""
     problems: int
-    """Troubles at the two ends of the call where it began, of which one is the cause."""
+    """Problems at the two ends of the call where it began, of which one is the cause."""
     outsiders: int
-    """Troubles elsewhere, half of them on the way to the place."""
+    """Problems elsewhere, half of them on the way to the place."""
     routine: int
     """Builds, sessions and prefixes of the last two hours that have nothing to do with anything."""
     lines: float
-    """Part of the lines about troubles that components write."""
+    """Part of the lines about problems that components write."""
     one_slice: float
-    """Probability that all troubles at the place concern the same requests; otherwise each its own."""
+    """Probability that all problems at the place concern the same requests; otherwise each its own."""
     other_hour: float
-    """Probability that a trouble at the place began at another time than the cause."""
+    """Probability that a problem at the place began at another time than the cause."""
     mute: float
     """Probability that a component never writes an ERROR, and does not log the requests that it fails; the gateway
     always logs those."""

@@ -32,7 +32,7 @@ class Outage(NamedTuple):
     """None: nothing that the one on call can do ends it."""
     gradual: bool = False
     """Whether it grows for minutes, and makes requests late; others set in at once."""
-    place: HarmedSide = "own"
+    harmed_side: HarmedSide = "own"
     origin: Origin = "internal"
 
 
@@ -43,14 +43,15 @@ _ROWS = (
     Outage("stale_cache", "entries under one prefix are wrong, and are served", FRONT | DATA, "flush-cache"),
     Outage("locks", "a session holds what all others wait for", frozenset({"db"}), "kill-query"),
     Outage("connection_leak", "connections to a service are taken and never given back", FRONT, "restart",
-           place="client"),
+           harmed_side="client"),
     Outage("client_release", "a new build asks another service for what that does not serve", FRONT, "rollback",
-           place="client"),
-    Outage("narrow_client", "too few connections to another service for the work", FRONT, "scale", place="client"),
+           harmed_side="client"),
+    Outage("narrow_client", "too few connections to another service for the work", FRONT, "scale",
+           harmed_side="client"),
     Outage("stale_addresses", "the addresses of another service that it keeps are old", FRONT, "flush-cache",
-           place="client"),
-    Outage("retry_storm", "a new build repeats its calls without a pause", FRONT, "rollback", place="callee"),
-    Outage("runaway_job", "a job of its own floods another service", FRONT, "restart", place="callee"),
+           harmed_side="client"),
+    Outage("retry_storm", "a new build repeats its calls without a pause", FRONT, "rollback", harmed_side="callee"),
+    Outage("runaway_job", "a job of its own floods another service", FRONT, "restart", harmed_side="callee"),
     Outage("heap_leak", "collections take an ever larger share of the time", ANY, "restart", gradual=True),
     Outage("creeping_release", "a new build gets slower with all that it remembers", ANY, "rollback", gradual=True),
     Outage("backlog", "work arrives a little faster than it is done", ANY, "scale", gradual=True),
@@ -58,11 +59,11 @@ _ROWS = (
            "flush-cache", gradual=True),
     Outage("report_query", "a long query of a report slows all others", frozenset({"db"}), "kill-query", gradual=True),
     Outage("handle_leak", "connections to a service are given back ever later", FRONT, "restart", gradual=True,
-           place="client"),
+           harmed_side="client"),
     Outage("chatty_release", "a new build calls another service ever more often for one request", FRONT, "rollback",
-           gradual=True, place="client"),
+           gradual=True, harmed_side="client"),
     Outage("lane_backlog", "calls wait ever longer for a connection to another service", FRONT, "scale", gradual=True,
-           place="client"),
+           harmed_side="client"),
     Outage("provider", "a provider outside the system fails what is asked of it", frozenset({"service"}), None,
            origin="provider"),
     Outage("credential_stuffing", "stolen passwords are tried by the thousand", FRONT, None, origin="abuser"),

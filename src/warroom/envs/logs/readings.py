@@ -30,7 +30,7 @@ IMITATIONS = 0.5
 """Share of the ordinary lines of a page that look like trouble."""
 PAGE_SERVICES = 4
 """Services whose ordinary lines stand on one page, at most."""
-TROUBLE = 0.005
+HARMED_FROM = 0.005
 """Share of failed requests from which a service is taken to suffer from what is wrong."""
 _HARM: frozenset[GroupRole] = frozenset({"failed", "slow", "refused", "late", "lost"})
 _ORDINARY: frozenset[GroupRole] = frozenset({"served", "chore", "stray", "symptom", "notice"})
@@ -49,9 +49,9 @@ class IncidentLogs:
             incident.casting.mix._replace(hosts=hosts_of(name, replicas))
             for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
         ])  # fmt: skip
-        telling = OutageStreams(self.system, incident.casting, incident.tier, incident.key, incident.wording)
+        streams = OutageStreams(self.system, incident.casting, incident.tier, incident.key, incident.wording)
         self.lines = LogLines(
-            FailingSlices(self.counts, mixes), incident.wording, telling, mute=incident.mute, timed=True
+            FailingSlices(self.counts, mixes), incident.wording, streams, mute=incident.mute, timed=True
         )
         self.search = LogSearch(self.lines)
 
@@ -126,20 +126,21 @@ class IncidentLogs:
         nothing is wrong, what fails on any day looks the same.
         """
         rng = stream(int.from_bytes(self.incident.key), "page", self.world.minute)
-        suffering = self._suffering()
+        harmed_services = self._harmed_services()
         heard = [i for i in range(self.system.size) if i not in self._silent]
         ordinary = rng.sample(heard, min(len(heard), PAGE_SERVICES))
         problems = self.incident.casting.problems
-        coping = sorted({problem.owner for problem in problems if not problem.harmful} - self._silent)
+        recovered = sorted({problem.owner for problem in problems if not problem.harmful} - self._silent)
         noise = round(self.incident.tier.page_noise * number + rng.random() - 0.5)
         choice, chosen = _PageChoice(self), dict[tuple[int, int, int], KeptLine]()
         for k in range(3 * number):
             if len(chosen) >= number:
                 break
             harmed = k >= noise
-            imitates = not harmed and bool(coping) and rng.random() < IMITATIONS
-            deep = harmed and bool(suffering) and rng.random() < self.incident.tier.page_depth
-            service = 0 if harmed and not deep else rng.choice(suffering if deep else coping if imitates else ordinary)
+            imitates = not harmed and bool(recovered) and rng.random() < IMITATIONS
+            deep = harmed and bool(harmed_services) and rng.random() < self.incident.tier.page_depth
+            services = harmed_services if deep else recovered if imitates else ordinary
+            service = 0 if harmed and not deep else rng.choice(services)
             wanted = (
                 self.tells_of_harm if deep else _is_own_failure if harmed
                 else _imitates_harm if imitates else _is_ordinary
@@ -154,13 +155,13 @@ class IncidentLogs:
     def _silent(self) -> frozenset[int]:
         return self.incident.missing | self.incident.behind
 
-    def _suffering(self) -> list[int]:
+    def _harmed_services(self) -> list[int]:
         """Services of whose requests some come to harm."""
         played = self.world.at(self.world.minute)
         if not played.harmed:
             return []
         return [i for i, error in enumerate(played.swept.error)
-                if (i in played.harmed or error > TROUBLE) and i not in self._silent]  # fmt: skip
+                if (i in played.harmed or error > HARMED_FROM) and i not in self._silent]  # fmt: skip
 
     def tells_of_harm(self, service: int, group: StreamGroup) -> bool:
         """Whether lines of it tell of requests that come to harm by what is wrong, and not of any day's."""
