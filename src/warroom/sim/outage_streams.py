@@ -27,7 +27,7 @@ from warroom.sim.topology import ServiceSystem
 
 CLIENT_ERROR_RATE = 0.04, 0.12
 """Bounds of the lines per request of a service that complains about its clients."""
-COMPLAINS = 1.0
+COMPLAINTS_PER_REQUEST = 1.0
 """Lines per request that comes to harm of what a caller writes of any fault on its own side: as many as of any call
 that goes wrong."""
 OPENS_BEFORE = 3
@@ -77,7 +77,9 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
             minute = problem.onset // 60 - rng.randint(0, OPENS_BEFORE)
             yield self._open(rng, RoutineObject(problem.owner, kind, problem.object, minute))
         if problem.row.harmed_side == "client" and problem.harmful:
-            yield self._told(rng, problem.owner, problem, OWN_SIDE, peer=peer)._replace(rate=COMPLAINS)
+            yield self._told(rng, problem.owner, problem, OWN_SIDE, peer=peer)._replace(
+                rate=COMPLAINTS_PER_REQUEST, own_side=True
+            )
 
     def _peer(self, problem: Problem) -> str:
         return "" if problem.peer is None else self.system.names[self.system.links[problem.peer][1]]

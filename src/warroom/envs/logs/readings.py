@@ -16,7 +16,7 @@ from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
 from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, newest_first, parse_query
-from warroom.sim.outage_streams import COMPLAINS, OutageStreams
+from warroom.sim.outage_streams import OutageStreams
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.service_world import ServiceWorld
@@ -166,7 +166,7 @@ class IncidentLogs:
     def tells_of_harm(self, service: int, group: StreamGroup) -> bool:
         """Whether lines of it tell of requests that come to harm by what is wrong, and not of any day's."""
         if group.role == "harmed":
-            return group.rate == COMPLAINS
+            return group.own_side
         if group.role not in _HARM:
             return False
         played = self.world.at(self.world.minute)

@@ -121,6 +121,8 @@ class StreamGroup(NamedTuple):
     """For lines about resources."""
     problem: "ProblemSource | None" = None
     """For lines of outages."""
+    own_side: bool = False
+    """Whether they are what a caller writes of any call that goes wrong by a fault on its own side."""
 
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
