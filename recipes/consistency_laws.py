@@ -1,4 +1,4 @@
-"""Laws of telling: what instruments say of one minute agrees, and before an incident nothing is different.
+"""Laws of consistency: what instruments say of one minute agrees, and before an incident nothing is different.
 
 Over many incidents of both groups of splits, for docs/experiments/2026-11-seen-and-predicted.md:
 

@@ -198,6 +198,8 @@ def test_metrics_tell_what_people_scaled_a_service_to() -> None:
     env.step(ToolCall("scale", {"service": place, "replicas": 17}))
     assert "scaled by hand to 17 replicas" in env.sources.metrics(place).render().splitlines()[0]
     assert "scaled by hand" not in env.sources.metrics(other).render()
+    waiting(env, "developer").step(ToolCall("scale", {"service": place, "replicas": 3}))
+    assert "scaled by hand to 17 replicas" in env.sources.metrics(place).render(), "it was to be at least that many"
 
 
 def test_the_manager_hears_of_the_world_by_chat_alone() -> None:

@@ -1,7 +1,7 @@
 """Alerts with a life: a rule fires once its value has been beyond the limit for some minutes, and resolves after it.
 
-Whatever an alert says is read from the same counts as every other telling of its minutes. Silencing mutes an alert and
-leaves it firing; who did it, and until when, is part of it.
+Whatever an alert says is read from the same counts as everything else that is said of its minutes. Silencing mutes an
+alert and leaves it firing; who did it, and until when, is part of it.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What instruments count in one minute: whole requests, from which every telling of that minute is made.
+"""What instruments count in one minute: whole requests, from which everything said of that minute is made.
 
 Noise and rounding happen here and nowhere else. The requests of a service are the calls that its callers made of it, so
 metrics, traces, logs and alerts of one minute agree to the last request, for every seat and in any order of asking.

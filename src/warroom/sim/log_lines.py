@@ -383,6 +383,7 @@ class LogLines:
         if group.role in _HARMED:
             return self._spans(minute)[self._asked(service, group)] * (0.3 + draw / 128)
         usual, longest = self.counts.latency(minute, service) * DURATIONS[draw], 0.9 * self.counts.patience[service]
+        # Nobody waits for longer: such requests are spread below that, by their rank, so that none stand at one figure.
         return usual if usual < longest else longest * (0.75 + (37 * line.rank & 255) / 1024)
 
     def _asked(self, service: int, group: StreamGroup) -> int:

@@ -48,7 +48,7 @@ class Situation:
         self.undone: set[int] = set()
         """Changes that people rolled back."""
         self.scaled: dict[str, Scaling] = {}
-        """Services that people scaled, and the last time that they did."""
+        """Services that people scaled: the most replicas, and when. A scale to fewer changes nothing."""
         self._quiet = self._quiet_before()
 
     def copy(self) -> "Situation":
@@ -149,7 +149,8 @@ class Situation:
         if act.tool == "rollback" and act.change is not None:
             self.undone.add(act.change)
             self.world.roll_back(act.change, self.second)
-        if act.tool == "scale":
+        before = self.scaled.get(act.service)
+        if act.tool == "scale" and (before is None or act.replicas > before.replicas):
             self.scaled[act.service] = Scaling(act.replicas, self.second)
         if act.tool == "restart":
             self.world.restart(self.names.index(act.service), self.second)
