@@ -14,7 +14,7 @@ from warroom.envs import parse_spec
 from warroom.policies import policy_set
 from warroom.rollout import play
 from warroom.sim.outages import CLIENT_ERRORS, OBJECT_OF, OUTAGES, OWN_SIDE
-from warroom.sim.streams.component import KINDS
+from warroom.sim.streams.component import KINDS, own_names
 from warroom.sim.streams.outage_lines import (
     ONE_OUTCOME,
     OPENINGS,
@@ -102,6 +102,15 @@ def test_every_template_is_read_back_to_its_role_and_callee() -> None:
             assert read is not None
             assert read == (template.role, PEER if template.role in CALL_ROLES else ""), message
             assert not read_outage(message), message
+
+
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_component_has_names_of_its_own_for_every_slot(kind: str, split: Split) -> None:
+    for slot, names in KINDS[kind][split].names.items():
+        for first in range(len(names)):
+            own = own_names(kind, split, first, slot)
+            assert own and set(own) <= set(own_names(kind, split, first, slot.rpartition("_")[2])), (slot, first)
 
 
 @pytest.mark.parametrize("split", SPLITS)

@@ -430,7 +430,7 @@ class LogLines:
         least, most = REVISED_EVERY
         revised_every = least + (most - least) * fixed[0] / 256
         newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / revised_every)
-        bounds = ResultBounds(took, self.counts.patience[service], 2 + self._fixed(service)[0] % 4, newest)
+        bounds = ResultBounds(took, self.counts.patience[service], 3 + self._fixed(service)[0] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
             "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,

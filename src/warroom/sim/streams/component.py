@@ -169,8 +169,19 @@ class OwnNames(NamedTuple):
 
     def name(self, slot: str, draw: int) -> str:
         """One of those that fill a slot; empty if it is none of names."""
-        known = KINDS[self.kind][self.split].names.get(slot)
-        return known[(self.first + (draw + len(slot)) % min(USED, len(known))) % len(known)] if known else ""
+        own = own_names(self.kind, self.split, self.first, slot)
+        return own[(draw + len(slot)) % len(own)] if own else ""
+
+
+@cache
+def own_names(kind: str, split: Split, first: int, slot: str) -> tuple[str, ...]:
+    """What a component fills a slot with: of `write_handler`, those of its `handler`s that are listed there."""
+    known, whole = KINDS[kind][split].names, slot.rpartition("_")[2]
+    if slot not in known:
+        return ()
+    names = known[whole]
+    own = [names[(first + k) % len(names)] for k in range(min(USED, len(names)))]
+    return tuple([name for name in own if name in known[slot]])
 
 
 class RoleTemplates(NamedTuple):
@@ -191,7 +202,7 @@ def _templates(kind: str, split: Split) -> tuple[RoleTemplates, ...]:
 @cache
 def _period(kind: str, split: Split) -> int:
     """Names that begin as much later are the same."""
-    return lcm(*[len(names) for names in KINDS[kind][split].names.values()])
+    return lcm(*[len(names) for slot, names in KINDS[kind][split].names.items() if "_" not in slot])
 
 
 @lru_cache(maxsize=65_536)

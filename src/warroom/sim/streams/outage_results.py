@@ -18,7 +18,7 @@ class ResultBounds(NamedTuple):
     limit: float
     """Milliseconds that it might have taken."""
     most: int
-    """Tries that are allowed, two or more."""
+    """Tries that are allowed, three or more."""
     newest: int
     """The latest revision of what is kept, 100 or more."""
 
@@ -39,7 +39,8 @@ def _duration(harmful: bool, draw: bytes, bounds: ResultBounds) -> Figures:
 
 
 def _tries(harmful: bool, draw: bytes, bounds: ResultBounds) -> Figures:
-    return {"most": bounds.most, "tries": bounds.most if harmful else 1 + draw[2] % (bounds.most - 1)}
+    # One that got through was tried again: only then is it told of.
+    return {"most": bounds.most, "tries": bounds.most if harmful else 2 + draw[2] % (bounds.most - 2)}
 
 
 def _done(harmful: bool, draw: bytes, bounds: ResultBounds) -> Figures:

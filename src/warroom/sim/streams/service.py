@@ -7,10 +7,18 @@ SERVICE: dict[Split, KindTemplates] = {
     Split.TRAIN: KindTemplates(
         {
             "handler": (
-                *("ReadHandler", "ListHandler", "UpdateHandler", "BatchHandler", "LookupHandler", "ArchiveHandler"),
-                *("PreviewHandler", "MergeHandler", "ExportHandler", "CountHandler", "DraftHandler", "CloseHandler"),
-                *("QuotaHandler", "MoveHandler", "TagHandler", "RestoreHandler", "HistoryHandler", "ShareHandler"),
-                *("VerifyHandler", "SummaryHandler"),
+                *("ReadHandler", "UpdateHandler", "ListHandler", "ArchiveHandler", "VerifyHandler"),
+                *("LookupHandler", "MergeHandler", "PreviewHandler", "MoveHandler", "CountHandler"),
+                *("ExportHandler", "DraftHandler", "HistoryHandler", "CloseHandler", "QuotaHandler"),
+                *("SearchHandler", "TagHandler", "SummaryHandler", "RestoreHandler", "ShareHandler"),
+            ),
+            "read_handler": (
+                *("ReadHandler", "ListHandler", "LookupHandler", "PreviewHandler", "ExportHandler", "HistoryHandler"),
+                *("SearchHandler", "SummaryHandler"),
+            ),
+            "write_handler": (
+                *("UpdateHandler", "ArchiveHandler", "MergeHandler", "MoveHandler", "DraftHandler", "CloseHandler"),
+                *("TagHandler", "RestoreHandler"),
             ),
             "frame": ("api.resource:57", "http.server:204", "rpc.entry:33", "core.filter:88"),
             "module": (
@@ -27,13 +35,13 @@ SERVICE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.8, "{handler} done in {ms} ms"),
-            Template("served", "INFO", 0.4, "{handler} assembled reply, {n} parts, {kb} kB"),
+            Template("served", "INFO", 0.4, "{read_handler} assembled reply, {n} parts, {kb} kB"),
             Template("served", "INFO", 0.2, "validated request for {handler}"),
-            Template("served", "INFO", 0.05, "audit: read through {handler}, entry {request}"),
+            Template("served", "INFO", 0.05, "audit: read through {read_handler}, entry {request}"),
             Template("served", "INFO", 0.25, "{handler} ok, {ms} ms, entity {seq}"),
-            Template("served", "INFO", 0.15, "{handler} read {n} rows for {seq}"),
-            Template("served", "INFO", 0.1, "{handler} reply encoded, {kb} kB"),
-            Template("served", "INFO", 0.05, "idempotency key {seq} stored by {handler}"),
+            Template("served", "INFO", 0.15, "{read_handler} read {n} rows for {seq}"),
+            Template("served", "INFO", 0.1, "{read_handler} reply encoded, {kb} kB"),
+            Template("served", "INFO", 0.05, "idempotency key {seq} stored by {write_handler}"),
             Template("failed", "ERROR", 1.0, "{handler}: request {request} incomplete, at {module}"),
             Template("failed", "ERROR", 1.0, "unexpected state in {module}, request of {handler} answered 500"),
             Template("failed", "ERROR", 1.0, "{handler} raised, reply is an error; see {module}"),
@@ -71,9 +79,18 @@ SERVICE: dict[Split, KindTemplates] = {
     Split.TEST: KindTemplates(
         {
             "handler": (
-                *("fetchView", "listEntries", "applyPatch", "bulkResolve", "queryDetail", "openBatch", "putDraft"),
-                *("mergeState", "readTimeline", "countMatches", "removeEntry", "closeBatch", "loadProfile", "tagItem"),
-                *("checkQuota", "renderPage", "exportRows", "moveItem", "verifyLink", "getSummary"),
+                *("fetchView", "applyPatch", "listEntries", "putDraft", "verifyLink"),
+                *("queryDetail", "openBatch", "readTimeline", "mergeState", "countMatches"),
+                *("loadProfile", "removeEntry", "renderPage", "closeBatch", "checkQuota"),
+                *("exportRows", "tagItem", "getSummary", "moveItem", "bulkResolve"),
+            ),
+            "read_handler": (
+                *("fetchView", "listEntries", "queryDetail", "readTimeline", "loadProfile", "renderPage"),
+                *("exportRows", "getSummary"),
+            ),
+            "write_handler": (
+                *("applyPatch", "putDraft", "openBatch", "mergeState", "removeEntry", "closeBatch"),
+                *("tagItem", "moveItem"),
             ),
             "frame": ("grpc/serve:64", "http/mux:197", "edge/handler:41", "mw/chain:93"),
             "module": (
@@ -90,13 +107,13 @@ SERVICE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.8, "op={handler} result=ok took={ms}ms"),
-            Template("served", "INFO", 0.4, "op={handler} composed its answer ({kb} kB)"),
+            Template("served", "INFO", 0.4, "op={read_handler} composed its answer ({kb} kB)"),
             Template("served", "INFO", 0.2, "op={handler} input accepted"),
-            Template("served", "INFO", 0.05, "op={handler} journal entry {request} written"),
+            Template("served", "INFO", 0.05, "op={write_handler} journal entry {request} written"),
             Template("served", "INFO", 0.25, "op={handler} ok entity={seq} took={ms}ms"),
-            Template("served", "INFO", 0.15, "op={handler} items={n} read for {seq}"),
-            Template("served", "INFO", 0.1, "op={handler} encoded {kb}k"),
-            Template("served", "INFO", 0.05, "op={handler} dedupe key {seq} kept"),
+            Template("served", "INFO", 0.15, "op={read_handler} items={n} read for {seq}"),
+            Template("served", "INFO", 0.1, "op={read_handler} encoded {kb}k"),
+            Template("served", "INFO", 0.05, "op={write_handler} dedupe key {seq} kept"),
             Template("failed", "ERROR", 1.0, "op={handler} result=error took={ms}ms where={module}"),
             Template("failed", "ERROR", 1.0, "op={handler} stopped halfway in {module}, caller gets an error"),
             Template("failed", "ERROR", 1.0, "op={handler} uncaught exception {seq} in {module}"),

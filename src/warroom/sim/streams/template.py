@@ -41,7 +41,8 @@ class Template(NamedTuple):
 
 
 Names = dict[str, tuple[str, ...]]
-"""What a name slot may be filled with; a service keeps one filling for each of its streams."""
+"""What a name slot may be filled with; a service keeps one filling for each of its streams. A slot such as
+`write_handler` lists a part of those of the slot `handler`, of which a component has at least one."""
 
 
 class KindTemplates(NamedTuple):
