@@ -21,18 +21,29 @@ _WORDS = {
 }  # fmt: skip
 
 
-def parse_json(text: str | bytes) -> object:
-    """The value of a JSON text; a `ValueError` in the words of people if it is cut, nested too deep, or no JSON."""
+class NestedTooDeeply(ValueError):
+    """A JSON text with more levels than are read."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it nests lists or objects more than {MAX_DEPTH} levels deep")
+
+
+def parse_json(text: str | bytes, *, allow_nan: bool = False) -> object:
+    """The value of a JSON text; a `ValueError` in the words of people if it is cut, nested too deep, or no JSON.
+
+    With `allow_nan`, NaN and Infinity are numbers, as Python and other writers have them.
+    """
     try:
-        value: object = json.loads(text.decode() if isinstance(text, bytes) else text, parse_constant=_no_number)
+        constant = None if allow_nan else _no_number
+        value: object = json.loads(text.decode() if isinstance(text, bytes) else text, parse_constant=constant)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise NestedTooDeeply from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(describe_error(error)) from error
     except ValueError as error:  # Python refuses numbers of thousands of digits, and says how to allow them
         raise ValueError(str(error).partition("; use ")[0]) from error
     if too_deep(value):
-        raise ValueError(_TOO_DEEP)
+        raise NestedTooDeeply
     return value
 
 
@@ -119,9 +130,6 @@ def check_values(name: str, values: object, allowed: tuple[type, ...]) -> None:
         if type(value) not in allowed or value in INFINITE:
             words = " or ".join(dict.fromkeys(_word(kind) for kind in allowed))
             raise ValueError(f"its {name!r} must hold {words}, got {quote_input(value)}")
-
-
-_TOO_DEEP = f"it nests lists or objects more than {MAX_DEPTH} levels deep"
 
 
 def _word(kind: type) -> str:

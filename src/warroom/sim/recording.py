@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from warroom.core.errors import UnknownName, describe_error, quote_input, unknown_name_message
-from warroom.core.json_text import parse_json
+from warroom.core.strict_json import parse_json, read_json_object
 
 FORMAT = 1
 """Version of the layout; a reader refuses any other."""
@@ -162,7 +162,7 @@ def read_archive(folder: Path) -> Archive:
     path = folder / INDEX
     if not path.is_file():
         raise ValueError(f"{folder} is no folder of recordings (no {INDEX}); make one: warroom import incidents --help")
-    data = read_json(path)
+    data = read_json_object(path)
     if data.get("format") != FORMAT:
         raise ValueError(
             f"{path}: layout version {quote_input(data.get('format'))}; this Warroom reads version {FORMAT}"
@@ -204,35 +204,18 @@ def check_id(id: object) -> None:
 def read_labels(path: Path) -> dict[str, Label]:
     """All answers of a folder by incident."""
     try:
-        return {id: Label(str(row["root"]), str(row["fault"])) for id, row in read_json(path).items()}
+        return {id: Label(str(row["root"]), str(row["fault"])) for id, row in read_json_object(path).items()}
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path}: a label needs root and fault: {describe_error(error)}") from error
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file, or an error that says where it breaks off."""
-    try:
-        data = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read: {describe_error(error)}") from error
-    if not isinstance(data, dict):
-        raise ValueError(f"{path}: want a JSON object, got {quote_input(data)}")
-    return data
 
 
 def read_records(path: Path) -> Iterator[Record]:
     """The records of a gzipped file, one by one; an error names the file and the line."""
     for number, text in text_lines(path):
         try:
-            yield parse_record(parse_json(text, _no_number))
+            yield parse_record(parse_json(text))
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from error
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number")
 
 
 def parse_record(data: object) -> Record:

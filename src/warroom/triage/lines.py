@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from warroom.core.json_text import parse_json
+from warroom.core.strict_json import NestedTooDeeply, parse_json
 from warroom.triage.structured import LogRecord, from_pairs, records_in
 from warroom.triage.timestamps import Dated, FoundTime, Moment, TimeFinder
 
@@ -105,10 +105,10 @@ class LineReader:
 
     def _records(self, text: str) -> Iterator[LogRecord]:
         try:
-            value = parse_json(text)
-        except ValueError as error:
-            if "nested" in str(error):
-                raise
+            value = parse_json(text, allow_nan=True)
+        except NestedTooDeeply:
+            raise
+        except ValueError:
             return
         for record in records_in(value):
             yield self._unwrapped(record)

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from warroom.core.json_text import parse_json
+from warroom.core.strict_json import parse_json
 from warroom.triage.counts import LogCounts
 from warroom.triage.lines import LineReader
 from warroom.triage.structured import LogRecord
@@ -191,7 +191,7 @@ class _Reader:
                 )
             parts.append(line)
         try:
-            value = parse_json("\n".join(parts))
+            value = parse_json("\n".join(parts), allow_nan=True)
         except ValueError as error:
             raise ValueError(f"{_shown(self.path)} begins as a JSON document, and is none: {error}") from error
         clock = self.log.counts.clock

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.errors import quote_input
-from warroom.core.json_text import parse_json
+from warroom.core.strict_json import parse_json_object
 from warroom.importers.incidents.recording import ParsedIncident, RecordingIssue
 from warroom.importers.issues import ImportIssues
 from warroom.sim.recording import LEVELS, Label, MetricSample, Record, RecordedLine, Span, check_id, text_lines
@@ -171,7 +171,7 @@ def _json_rows(path: Path) -> JsonRows:
     duplicates = 0
     for number, text in text_lines(path):
         try:
-            row = parse_json(text)
+            row = parse_json_object(text)
             check_id(row["id"])
         except (ValueError, TypeError, KeyError) as error:
             raise ValueError(
@@ -264,7 +264,7 @@ def _unwrapped(log: str, issues: ImportIssues) -> str:
         return log
     issues.add(RecordingIssue.JSON_IN_CSV)
     try:
-        return str(parse_json(log)["log"])
+        return str(parse_json_object(log)["log"])
     except (ValueError, KeyError):
         issues.add(RecordingIssue.CUT_JSON)
         return log.removeprefix('{"log":"')

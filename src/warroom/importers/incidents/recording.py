@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypedDict
 
 from warroom.core.errors import UnknownName, describe_error
+from warroom.core.strict_json import read_json_object
 from warroom.envs.tickets.storage import ImportWarningCount
 from warroom.importers.issues import ImportIssues, IssueKind
 from warroom.sim import recording
@@ -231,7 +232,7 @@ def open_archive(folder: Path, source: str, force: bool) -> ArchiveWriter:
 
 def _continued(folder: Path, source: str) -> ArchiveWriter:
     hint = "choose another --out, or overwrite it with --force"
-    index = recording.read_json(folder / INDEX)
+    index = read_json_object(folder / INDEX)
     if index.get("format") != FORMAT or index.get("source") != source:
         raise ValueError(f"{folder} exists and holds other recordings; {hint}")
     try:

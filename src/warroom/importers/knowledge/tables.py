@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.errors import UnknownName, quote_input
-from warroom.core.json_text import parse_json
+from warroom.core.strict_json import parse_json
 from warroom.envs.tickets.knowledge import KnowledgeBase, TicketCase
 from warroom.envs.tickets.storage import ImportSource
 from warroom.importers.issues import ImportIssues, IssueKind
