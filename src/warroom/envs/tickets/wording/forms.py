@@ -41,7 +41,7 @@ ROLES: Mapping[str, Mapping[str, str]] = {
     "dev": {"manager": "the line manager of the user", "owner": "whoever owns the product",
             "lead": "the head of the site"},
     "test": {"manager": "the requester's line manager", "owner": "the registered product owner",
-             "lead": "the lead for the site"},
+             "lead": "the site lead"},
 }  # fmt: skip
 EVENTS: Mapping[str, Mapping[str, str]] = {
     "train": {"renewal": "the renewal of the contract"},
