@@ -69,10 +69,16 @@ def look(file: Path, seat: str | None) -> None:
         return
     seen = game.setdefault("seen", [])
     if chat.seat not in seen:
-        game["seen"] = [*seen, chat.seat]
-        file.write_text(json.dumps(game))
+        save(file, game | {"seen": [*seen, chat.seat]})
         print("Your tools:", *map(json.dumps, chat.tools), sep="\n")
     print(f"[you are {chat.seat}]\n{chat.text}")
+
+
+def save(file: Path, game: Mapping[str, object]) -> None:
+    """Replace a game's file as a whole: other players read it at any time."""
+    whole = file.with_suffix(".new")
+    whole.write_text(json.dumps(game))
+    whole.replace(file)
 
 
 def tools(file: Path, seat: str) -> None:
@@ -83,9 +89,9 @@ def tools(file: Path, seat: str) -> None:
 
 def call(file: Path, seat: str | None, name: str, arguments: str) -> None:
     """Play one call of the acting seat, keep it, and print what came of it."""
-    with file.open("r+") as held:
+    with file.with_suffix(".lock").open("w") as held:
         flock(held, LOCK_EX)
-        game = json.load(held)
+        game = json.loads(file.read_text())
         chat, _ = replayed(game)
         if chat.done:
             print("The incident is over.")
@@ -96,9 +102,7 @@ def call(file: Path, seat: str | None, name: str, arguments: str) -> None:
         acting = chat.seat
         result = chat.call(name, json.loads(arguments))
         game["calls"].append([name, json.loads(arguments)])
-        held.seek(0)
-        held.truncate()
-        held.write(json.dumps(game))
+        save(file, game)
     if result.refused and chat.seat != acting and not chat.done:
         print("That call was refused and has cost the turn; your next page says why.")
     if chat.done or chat.seat == acting or seat is None:

@@ -259,7 +259,7 @@ class FleetEnv(Env):
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
         elif len(self.declared) == 1 and self.turn < EARLY_ROUNDS * len(SEATS) and not self.has_event("wrong_fix"):
             self.record_event("early_root_cause")
-        return self._acted("Noted.", say, ask)
+        return self._acted("Noted. Other seats learn of it only from your messages.", say, ask)
 
     @tool(seats=("oversight",))
     def flag(self, agent: Agent, ground: GroundName, say: Say = "", ask: Ask = "") -> Message:

@@ -22,7 +22,7 @@ REMEDIES: dict[Mechanism, Repair | None] = {
 """The repair of each fault. What a change did is undone by rolling that change back."""
 
 MEANING: dict[Mechanism, str] = {
-    "capacity": "more demand from users than it can serve",
+    "capacity": "too few of its workers are left for what is asked of it",
     "certificate": "its certificate has expired",
     "connections": "its connections are used up",
     "contention": "other workloads take the CPU of its machines",
@@ -31,7 +31,7 @@ MEANING: dict[Mechanism, str] = {
     "locks": "its locks are held too long, or deadlock",
     "memory": "its memory is used up",
     "name_resolution": "its name does not resolve",
-    "retry_storm": "retries of failed requests crowd out all others",
+    "retry_storm": "repeats of failed requests, which no figure counts as requests, crowd out all others",
     "transient": "leadership passes from one node to another",
 }
 """What each fault is, for the handbook."""

@@ -126,7 +126,7 @@ class Sources:
     def series(self, service: str, since: str = "") -> SeriesFacts:
         """A service's last minutes, and its series from a time on."""
         second = self._second(since, self.situation.second - 60 * LOOK_BACK)
-        begins = max(self.facts.series.begins, second // STEP * STEP)
+        begins = min(max(self.facts.series.begins, second // STEP * STEP), self.casting.page // STEP * STEP)
         last = min(self.casting.page, begins + STEP * (MOST_SERIES - 1))
         first, value = self.minute - MINUTES_SHOWN + 1, self.facts.series.value
         return SeriesFacts(

@@ -42,10 +42,10 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "memory": Wordings(
             _lines(
                 "E heap exhausted, allocation of {kb} kB refused",
-                "E worker {n} killed by the kernel: out of memory",
-                "W no memory left after {n} full collections in a row",
-                "W resident memory has reached the ceiling of the container",
-                "E cannot fork a worker: memory is used up",
+                "E worker {n} recycled, it was over its memory limit",
+                "W {n} full collections in a row freed too little memory",
+                "W work put off, resident memory at the ceiling of the container",
+                "E fork of a worker put off: memory is used up",
             ),
             _lines(
                 "W collector held up requests for {ms} ms",
@@ -55,11 +55,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "connections": Wordings(
             _lines(
-                "E connection pool exhausted, all slots leased and none returned",
-                "E no file descriptors left for another socket",
+                "E no slot to lease, connection pool exhausted",
+                "E socket not opened, no file descriptors left",
                 "W connection {seq} was leased an hour ago and never came back",
                 "E accept failed: too many open sockets",
-                "W maximum of client sessions reached, new ones are turned away",
+                "W client session turned away, their maximum is reached",
             ),
             _lines(
                 "W waited {ms} ms for a pooled connection",
@@ -69,11 +69,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "contention": Wordings(
             _lines(
-                "W processor time stolen by another tenant of the machine, sequence {request}",
-                "E cpu quota of the machine is used up by neighbours, threads are not run",
-                "W a neighbour on this machine holds all cores, ours are taken away",
-                "E machine oversubscribed: our share of the processors is gone",
-                "W hypervisor gave our cores to another guest",
+                "W {ms} ms of processor time stolen by another tenant of the machine",
+                "E thread not run in its period, neighbours used up the cpu quota",
+                "W a neighbour on this machine held the core, ours was taken away",
+                "E machine oversubscribed: our share of a period is gone",
+                "W hypervisor gave our core to another guest for {ms} ms",
             ),
             _lines(
                 "W thread was runnable for {ms} ms before it ran",
@@ -83,11 +83,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "capacity": Wordings(
             _lines(
-                "E all workers are busy, more demand arrives than this deployment can serve",
-                "W demand is above the rated capacity, load shedding is on",
-                "E admission closed: arrivals exceed what the workers can take",
-                "W surge of requests from users, workers at their limit",
-                "E overload: request {request} shed, no worker is free",
+                "E arrival turned away, all workers are busy",
+                "W arrival above the rated capacity was shed",
+                "E admission held an arrival back: more than the workers can take",
+                "W workers at their limit when a request arrived",
+                "E overload: request shed, no worker is free",
             ),
             _lines(
                 "W request stood in the accept queue for {ms} ms",
@@ -97,11 +97,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "retry_storm": Wordings(
             _lines(
-                "E most arrivals are repeats of requests that had failed, attempt {n}",
-                "W clients repeat faster than we can answer, repeats crowd out first attempts",
-                "E retry budget of all clients spent, and they go on repeating",
-                "W request {request} is here again, unchanged, and not for the first time",
-                "E flood of resent statements, the same keys again and again",
+                "E arrival repeats a request that had failed, repeats so far: {n}",
+                "W client repeats a request before its first attempt is answered",
+                "E client has spent its retry budget and goes on repeating",
+                "W a request is here again, unchanged, and not for the first time",
+                "E resent request with the same key as {n} before it",
             ),
             _lines(
                 "W answer ready after {ms} ms, its client had already asked again",
@@ -111,11 +111,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "disk_space": Wordings(
             _lines(
-                "E no space left on device, write of {kb} kB refused",
-                "E data volume is full, going read-only",
+                "E write of {kb} kB refused, no space left on device",
+                "E {kb} kB not placed, their volume is full",
                 "W volume has {n} MB left and no segment that may be deleted",
-                "E could not extend file: disk full",
-                "W out of inodes on the data volume",
+                "E could not extend file {seq}: disk full",
+                "W file not created, its volume is out of inodes",
             ),
             _lines(
                 "W write waited {ms} ms for the volume",
@@ -128,7 +128,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "E deadlock detected between {n} holders, each waits for the other",
                 "E lock on row group {seq} held by an idle session that never lets go",
                 "W circular wait found, victim {seq} chosen and ended",
-                "E lock table is full, no lock can be given out",
+                "E lock not given out, the lock table is full",
                 "W session {seq} has held an exclusive lock since before the hour",
             ),
             _lines(
@@ -139,11 +139,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "certificate": Wordings(
             _lines(
-                "E certificate of {callee} has expired, handshake refused",
-                "W {callee} presents a certificate whose validity is over",
-                "E chain of {callee} not trusted: not after lies in the past",
-                "E verification of {callee} failed, its certificate ran out",
-                "W tls alert from our side to {callee}: certificate expired",
+                "E certificate at an address of {callee} has expired, handshake refused",
+                "W an address of {callee} presents a certificate whose validity is over",
+                "E chain at an address of {callee} not trusted: not after lies in the past",
+                "E verification of an address of {callee} failed, its certificate ran out",
+                "W tls alert from our side to an address of {callee}: certificate expired",
             ),
             _lines(
                 "W handshake with {callee} took {ms} ms",
@@ -153,11 +153,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "name_resolution": Wordings(
             _lines(
-                "E lookup of {callee} failed: no such host",
-                "E resolver has no address for {callee}",
-                "W address of {callee} unknown, the zone is not served",
-                "E name {callee} cannot be resolved, servfail from all resolvers",
-                "W cached record of {callee} ran out, and no resolver has another",
+                "E lookup of {callee} at resolver {n} failed: no such host",
+                "E resolver {n} has no address for {callee}",
+                "W address of {callee} unknown to resolver {n}, the zone is not served there",
+                "E name {callee} cannot be resolved, servfail from resolver {n}",
+                "W cached record of {callee} ran out, and resolver {n} has no other",
             ),
             _lines(
                 "W lookup of {callee} took {ms} ms",
@@ -167,11 +167,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "link_latency": Wordings(
             _lines(
-                "W link to {callee} degraded, segments are lost on the way",
-                "E packet loss towards {callee}, path rerouted over a long detour",
-                "W retransmissions to {callee}, the network drops our segments",
-                "E network path to {callee} impaired, round trips far above the distance",
-                "W interface towards {callee} reports errors on the wire",
+                "W a link to {callee} is degraded, segment lost on the way",
+                "E packet lost towards {callee}, sent again over a detour",
+                "W retransmission to {callee}, the network dropped a segment",
+                "E a network path to {callee} is impaired, round trip far above the distance",
+                "W interface towards {callee} reports an error on the wire",
             ),
             _lines(
                 "W bytes for {callee} stood in the send buffer for {ms} ms",
@@ -197,11 +197,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
     Split.TEST: {
         "memory": Wordings(
             _lines(
-                "E [oom] process {seq} killed, no memory left",
+                "E [oom] child {seq} killed at its memory cap",
                 "E [alloc] {kb}k denied: arena exhausted",
-                "W [gc] cycle {n} freed nothing, old generation stays full",
+                "W [gc] a cycle freed next to nothing, old generation full",
                 "E [cgroup] hard cap of RAM hit",
-                "W [mmap] mapping denied, address space of the process is spent",
+                "W [mmap] mapping of {kb}k denied, no address space of that size is left",
             ),
             _lines(
                 "W [gc] stop of the world, {ms}ms",
@@ -211,11 +211,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "connections": Wordings(
             _lines(
-                "E [pool] drained, every handle is out on loan and stays out",
+                "E [pool] drained, every handle is out on loan",
                 "E [net] EMFILE: table of descriptors is full",
                 "W [pool] handle {seq} leaked, borrower ended",
                 "E [net] dial denied, ceiling on simultaneous sessions met",
-                "W [pool] zero handles free, zero returned",
+                "W [pool] zero handles free, borrower sent off",
             ),
             _lines(
                 "W [pool] borrower stood in line {ms}ms",
@@ -225,11 +225,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "contention": Wordings(
             _lines(
-                "W [host] steal time high: co-located job {seq} eats our cycles",
-                "E [host] another workload has seized the cores of this box",
-                "W [sched] we are throttled, the box runs somebody else's batch",
-                "E [host] cycles promised to us are spent by a co-tenant",
-                "W [host] noisy guest {seq} on the same box, our slice has vanished",
+                "W [host] steal time: co-located job {seq} ate our cycles for {ms}ms",
+                "E [host] another workload seized a core of this box",
+                "W [sched] throttled for {ms}ms, the box ran somebody else's batch",
+                "E [host] cycles promised to us went to a co-tenant",
+                "W [host] noisy guest {seq} on the same box cut our slice short",
             ),
             _lines(
                 "W [sched] ready for {ms}ms, not yet dispatched",
@@ -239,11 +239,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "capacity": Wordings(
             _lines(
-                "E [admit] arrivals above rated capacity, rejecting",
-                "W [admit] traffic peak, every executor occupied",
+                "E [admit] arrival rejected, above rated capacity",
+                "W [admit] every executor occupied on arrival",
                 "E [exec] saturated: item {seq} sent away",
-                "W [admit] request rate at the configured ceiling",
-                "E [exec] zero idle executors, inflow still climbing",
+                "W [admit] arrival held, the configured ceiling is reached",
+                "E [exec] zero idle executors for an arrival",
             ),
             _lines(
                 "W [inbox] item aged {ms}ms before pickup",
@@ -255,9 +255,9 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
             _lines(
                 "E [ingress] one more copy of a request that is being served, copy no. {n}",
                 "W [ingress] idempotency key {seq} repeated",
-                "E [ingress] callers hammer us with second and third tries, no backoff seen",
-                "W [ingress] re-sent calls outnumber first ones",
-                "E [ingress] amplification: every failed call comes back several times",
+                "E [ingress] next try {ms}ms after the one before, no backoff seen",
+                "W [ingress] call re-sent before its first copy was answered",
+                "E [ingress] failed call came back, copies so far: {n}",
             ),
             _lines(
                 "W [egress] reply after {ms}ms found that its asker had re-asked",
@@ -268,10 +268,10 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         "disk_space": Wordings(
             _lines(
                 "E [io] ENOSPC at block {seq}",
-                "E [store] mount is full, writes barred",
+                "E [store] write barred, its mount is full",
                 "W [store] {n} MB to go, nothing eligible for cleanup",
-                "E [io] growing the file was denied, storage is filled up",
-                "W [store] temp area has overflowed its partition",
+                "E [io] growing a file was denied, its storage is filled up",
+                "W [store] temp file has overflowed its partition",
             ),
             _lines(
                 "W [io] fsync lasted {ms}ms",
@@ -284,7 +284,7 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
                 "E [lk] cycle of {n} transactions, one has to die",
                 "E [lk] latch {seq} stays held: its owner sleeps and keeps it",
                 "W [lk] cyclic dependency broken by force, loser {seq}",
-                "E [lk] out of latch entries",
+                "E [lk] no latch entry left to hand out",
                 "W [lk] owner {seq} of an exclusive latch has gone silent",
             ),
             _lines(
@@ -295,11 +295,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "certificate": Wordings(
             _lines(
-                "E [tls {callee}] X509: past its end date",
-                "W [tls {callee}] leaf is outdated, peer rejected",
-                "E [tls {callee}] peer shows papers no longer valid",
-                "E [tls {callee}] notAfter passed, session refused",
-                "W [tls {callee}] trust denied: credential of the peer has lapsed",
+                "E [tls {callee}] X509 of one peer: past its end date",
+                "W [tls {callee}] leaf of one peer is outdated, peer rejected",
+                "E [tls {callee}] one peer shows papers no longer valid",
+                "E [tls {callee}] notAfter passed at one peer, session refused",
+                "W [tls {callee}] trust denied: credential of one peer has lapsed",
             ),
             _lines(
                 "W [tls {callee}] session set up in {ms}ms",
@@ -309,11 +309,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "name_resolution": Wordings(
             _lines(
-                "E [dns] NXDOMAIN {callee}",
-                "E [dns] {callee}: empty answer by every resolver",
-                "W [dns] authority for {callee} is down",
-                "E [dns] REFUSED for {callee} by each server on the list",
-                "W [dns] {callee}: record gone since the last lookup",
+                "E [dns] NXDOMAIN {callee}, server {n}",
+                "E [dns] {callee}: empty answer by server {n}",
+                "W [dns] authority for {callee} silent, server {n}",
+                "E [dns] REFUSED for {callee} by server {n}",
+                "W [dns] {callee}: record gone since the last lookup, server {n}",
             ),
             _lines(
                 "W [dns] {callee} answered in {ms}ms",
@@ -323,11 +323,11 @@ SYMPTOMS: dict[Split, dict[Mechanism, Wordings]] = {
         ),
         "link_latency": Wordings(
             _lines(
-                "W [tcp {callee}] dup acks, frames go missing en route",
-                "E [route {callee}] cable fault, traffic runs around the globe",
-                "W [tcp {callee}] resent frames, carrier drops them",
+                "W [tcp {callee}] dup acks, a frame went missing en route",
+                "E [route {callee}] cable fault on one path, flow runs around it",
+                "W [tcp {callee}] frame resent, carrier dropped it",
                 "E [route {callee}] hop {n} sick, rtt many times its norm",
-                "W [nic] crc faults on the port that leads to {callee}",
+                "W [nic] crc fault on the port that leads to {callee}",
             ),
             _lines(
                 "W [tcp {callee}] outbox not flushed for {ms}ms",
