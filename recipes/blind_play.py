@@ -17,7 +17,8 @@ every game ended, beside policies that play the same.
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
@@ -67,11 +68,21 @@ def look(file: Path, seat: str | None) -> None:
     if chat.done:
         print(answer or "The incident is over.")
         return
-    seen = game.setdefault("seen", [])
+    with held(file):
+        game = json.loads(file.read_text())
+        seen = game.get("seen", [])
+        save(file, game | {"seen": sorted({*seen, chat.seat})})
     if chat.seat not in seen:
-        save(file, game | {"seen": [*seen, chat.seat]})
         print("Your tools:", *map(json.dumps, chat.tools), sep="\n")
     print(f"[you are {chat.seat}]\n{chat.text}")
+
+
+@contextmanager
+def held(file: Path) -> Iterator[None]:
+    """A block in which nobody else writes to a game."""
+    with file.with_suffix(".lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        yield
 
 
 def save(file: Path, game: Mapping[str, object]) -> None:
@@ -89,8 +100,7 @@ def tools(file: Path, seat: str) -> None:
 
 def call(file: Path, seat: str | None, name: str, arguments: str) -> None:
     """Play one call of the acting seat, keep it, and print what came of it."""
-    with file.with_suffix(".lock").open("w") as held:
-        flock(held, LOCK_EX)
+    with held(file):
         game = json.loads(file.read_text())
         chat, _ = replayed(game)
         if chat.done:
