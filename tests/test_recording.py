@@ -166,7 +166,10 @@ def test_a_folder_without_an_index_or_with_half_of_one_is_told(tmp_path):
 
 
 def test_labels_that_do_not_fit_are_told(archive_writer):
-    for content, reason in (("[]", "a list where an object belongs"), ('{"one": {"root": "shop"}}', "needs root and fault")):
+    for content, reason in (
+        ("[]", "a list where an object belongs"),
+        ('{"one": {"root": "shop"}}', "needs root and fault"),
+    ):
         (archive_writer.folder / LABELS).write_text(content)
         with pytest.raises(ValueError, match=reason):
             read_archive(archive_writer.folder).labels()

@@ -77,7 +77,7 @@ TEST_CALLS: Troubles = {
     ),
     ("chatty_release", ""): (
         "W v{object} asks dep={peer} once per part, {ms} ms in all",
-        "E v{object} fans out {many} calls to dep={peer}, {ms} ms",
+        "E v{object} fans out {few}0 calls to dep={peer}, {ms} ms",
         "W v{object} checks back with dep={peer} per step, {ms} ms",
         "E v{object} reads dep={peer} row by row, {ms} ms",
     ),

@@ -11,7 +11,7 @@ QUEUE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.4, "published to {topic}, offset {request}, {kb} kB"),
-            Template("served", "INFO", 0.2, "delivered {n} messages of {topic} to {group}"),
+            Template("served", "INFO", 0.2, "delivered message {seq} of {topic} to {group}"),
             Template("served", "INFO", 0.1, "acknowledged up to {request} by {group}"),
             Template("served", "INFO", 0.08, "fetch on {topic} at {request}, {kb} kB"),
             Template("served", "INFO", 0.05, "confirmed {request} on {topic}, {ms} ms"),
@@ -59,7 +59,7 @@ QUEUE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.4, "enqueue {topic} id={request} size={kb}k"),
-            Template("served", "INFO", 0.2, "dequeue {topic} x{n} by {group}"),
+            Template("served", "INFO", 0.2, "dequeue {topic} msg={seq} by {group}"),
             Template("served", "INFO", 0.1, "{group} settled id={request}"),
             Template("served", "INFO", 0.08, "peek {topic} at={request} {kb}k"),
             Template("served", "INFO", 0.05, "receipt {topic} {ms}ms"),

@@ -29,8 +29,8 @@ SERVICE: dict[Split, KindTemplates] = {
                 "io.codec:152",
             ),
             "job": (
-                *("expire-drafts", "sync-catalogue", "recount-totals", "flush-metrics", "rotate-keys", "purge-trash"),
-                *("warm-lookups", "renew-leases", "mail-digests", "check-links"),
+                *("expire-drafts", "sync-replicas", "recount-totals", "flush-metrics", "rotate-keys", "purge-trash"),
+                *("warm-lookups", "renew-leases", "send-digests", "check-links"),
             ),
         },
         (
@@ -70,10 +70,10 @@ SERVICE: dict[Split, KindTemplates] = {
             Template("chore", "INFO", 0.3, "feature flags polled, {n} known"),
             Template("chore", "INFO", 0.4, "job {job} next at tick {part}"),
             Template("chore", "INFO", 0.3, "thread pool: {n} idle threads recycled"),
-            Template("stray", "WARN", 0.002, "{handler}: deprecated field ignored"),
+            Template("served", "WARN", 0.002, "{handler}: deprecated field ignored"),
             Template("stray", "WARN", 0.003, "{job} skipped row {seq}, unreadable"),
             Template("stray", "ERROR", 0.007, "metrics push failed, {seq} points kept"),
-            Template("stray", "WARN", 0.001, "outdated client {seq} calls {handler}"),
+            Template("served", "WARN", 0.001, "outdated client {seq} calls {handler}"),
         ),
     ),
     Split.TEST: KindTemplates(
@@ -102,7 +102,7 @@ SERVICE: dict[Split, KindTemplates] = {
             ),
             "job": (
                 *("close-stale", "import-feed", "rebuild-index", "report-usage", "trim-history", "refresh-tokens"),
-                *("resend-hooks", "reconcile-stock", "snapshot-state", "drop-expired"),
+                *("resend-hooks", "reconcile-totals", "snapshot-state", "drop-expired"),
             ),
         },
         (
@@ -142,10 +142,10 @@ SERVICE: dict[Split, KindTemplates] = {
             Template("chore", "INFO", 0.3, "toggle store polled: {n} entries"),
             Template("chore", "INFO", 0.4, "scheduler: {job} due, tick {part}"),
             Template("chore", "INFO", 0.3, "pool recycled={n}"),
-            Template("stray", "WARN", 0.002, "op={handler} id={request} unknown parameter ignored"),
+            Template("served", "WARN", 0.002, "op={handler} id={request} unknown parameter ignored"),
             Template("stray", "WARN", 0.003, "{job}: record {request} skipped, unparsable"),
             Template("stray", "ERROR", 0.007, "telemetry agent unreachable, {seq} points buffered"),
-            Template("stray", "WARN", 0.001, "op={handler} client={seq} is outdated"),
+            Template("served", "WARN", 0.001, "op={handler} client={seq} is outdated"),
         ),
     ),
 }
