@@ -44,8 +44,9 @@ TEAMS_RULE = (
     "if it is abuse: they end it within {stopped} minutes, and the root is the service that is abused. Read logs "
     "while you wait for either.\n"
     "Remedies: rollback needs the build, flush-cache the prefix and kill-query the session responsible, as object; "
-    "restart clears the state of a process; scale helps where there is too little capacity. Resolve once nothing is "
-    "broken any more; ignore if nothing was wrong."
+    "an instance runs modules of several builds, and the instances of a database share its sessions. Restart clears "
+    "the state of a process; scale helps where there is too little capacity. Resolve once nothing is broken any more; "
+    "ignore if nothing was wrong."
 )
 POINTS = (
     f"Points: {DIAGNOSIS:+g} all roots and teams right and nothing else named or paged (a right root with a wrong team "
