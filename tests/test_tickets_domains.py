@@ -1,5 +1,6 @@
 """Laws of the tables of trouble: what a new `.toml` file in `domains/` has to keep."""
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -231,6 +232,19 @@ def test_no_two_procedures_of_a_domain_share_a_setting_an_object_or_an_option(do
     assert repeated(step.setting for step in steps(domain) if step.setting) == []
     for name in ("objects", "options", "commands"):
         assert repeated(chain.from_iterable(getattr(step, name) for step in steps(domain))) == []
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=ids)
+def test_no_object_is_a_part_of_another_of_its_step(domain: Domain) -> None:
+    """ "Clear the call log store" would tell its reader to clear the call log, too."""
+    for step in steps(domain):
+        for one, other in itertools.permutations((*step.objects, *step.options, *step.commands), 2):
+            assert not re.search(rf"\b{re.escape(one)}\b", other), (one, other)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=ids)
+def test_a_thing_that_is_counted_is_one_word_as_registers_are_read(domain: Domain) -> None:
+    assert all(re.fullmatch(r"[A-Za-z]+", name) for name in domain.counts)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=ids)

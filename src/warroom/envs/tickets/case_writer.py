@@ -147,8 +147,10 @@ class _CaseWriter:
         wrong = {fact for found in worked.values() for fact in found}
         wrong |= {fact for each in related for fact in possible(each.avoided, facts)}
         poisons = [each.poison.step for each in related if each.poison is not None and each.poison.step is not None]
+        right = set(drawn.settlement.facts)
+        poison = tuple([fact for fact in possible(poisons, facts) if fact not in right])
         return Evidence(
-            wrong=tuple(sorted(wrong - set(drawn.settlement.facts))), poison=possible(poisons, facts), worked=worked,
+            wrong=tuple(sorted(wrong - right)), poison=poison, worked=worked,
             registers=drawn.registers, tag=drawn.asset.tag, records=tuple(self.records()), replies=self.replies(),
         )  # fmt: skip
 
