@@ -2,7 +2,7 @@
 
 import re
 from math import log
-from statistics import stdev
+from statistics import correlation, mean, stdev
 
 import pytest
 from logs_laws import SCENARIOS, TIERS, ObservedLaws, incident_of, violations
@@ -96,6 +96,21 @@ def test_a_gateway_writes_of_several_routes_served_and_failed() -> None:
         texts = [one.text for g in lines.groups(0) if g.role == role for one in lines.streams(0, g)]
         routes = {found[0] for text in texts if (found := re.search(r"/[a-z]\S*", text))}
         assert len(routes) >= 3, (role, texts)
+
+
+def test_services_are_busy_in_the_minutes_in_which_their_callers_are() -> None:
+    found = []
+    for number in range(6):
+        env = drawn("false_alarm", "hard", number)
+        counts, last = env.response.logs.counts, env.response.world.minute
+        for caller, callee in counts.system.links:
+            if len(counts.incoming(callee)) == 1:
+                series = [
+                    [counts.requests(minute, service).received for minute in range(last - 60, last)]
+                    for service in (caller, callee)
+                ]
+                found.append(correlation(*series))
+    assert len(found) > 6 and mean(found) > 0.7
 
 
 def test_latencies_wander_over_hours_and_hardly_from_one_minute_to_the_next() -> None:

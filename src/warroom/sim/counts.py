@@ -130,14 +130,23 @@ class MinuteCounts:
     """The counts of a world's minutes, each minute made once and only if somebody asks."""
 
     def __init__(
-        self, world: ServiceWorld, key: bytes, noise: float = 0.0, gap: float = 0.0, *, wander: float = 0.0
+        self,
+        world: ServiceWorld,
+        key: bytes,
+        noise: float = 0.0,
+        gap: float = 0.0,
+        *,
+        wander: float = 0.0,
+        shared: float = 0.0,
     ) -> None:
         """`key` seeds the noise. `noise` is the relative standard deviation of requests and errors of one minute,
         latency has half of it; `gap` is the probability that a service is not scraped in a minute. `wander` is the
-        standard deviation of the logarithm of each service's latency over hours, whatever happens."""
+        standard deviation of the logarithm of each service's latency over hours, whatever happens. `shared` is the
+        part of the noise of requests that comes from users, so that all services have it at once, 0 to 1."""
         self.world, self.system, self.key = world, world.system, key
         self.noise, self._gap = noise, 256 * gap
         self._factors, self._wander = _factors(noise), 1.73 * wander
+        self._of_all, self._of_each = _factors(noise * shared), _factors(noise * (1 - shared))
         self._calls = _calls_of(self.system)
         self._ordinary_errors = _ordinary_errors(key, self.system.size)
         usual = zip(self.system.names, self.system.load, self.system.latency, strict=True)
@@ -150,7 +159,8 @@ class MinuteCounts:
     # -- noise ------------------------------------------------------------------------------------------
 
     def _noise_of(self, minute: int) -> bytes:
-        """A byte for each channel and service, channel by channel: load, errors, latency, gaps."""
+        """A byte for each channel and service, channel by channel: load, errors, latency, gaps. The gateway has no
+        gaps; in their place stands what all services share."""
         return shake_128(self.key + b"count" + minute.to_bytes(4, "big")).digest(_CHANNELS * self.system.size)
 
     def any_day(self, played: ServiceMinute, service: int) -> float:
@@ -181,7 +191,7 @@ class MinuteCounts:
     def _count(self, minute: int) -> CountedMinute:
         played = self.world.at(minute)
         noise, size = self._noise_of(minute), self.system.size
-        calls = self._count_calls(self._expected(played), noise[:size], noise[size : 2 * size])
+        calls = self._count_calls(self._expected(played), noise[3 * size], noise[:size], noise[size : 2 * size])
         requests, sent, latency, p95 = [], [], [], []
         incoming, latencies = self._calls.incoming, played.swept.latency
         for places, mean, byte, patience in zip(
@@ -216,14 +226,15 @@ class MinuteCounts:
         """`call` of `USERS`, without the counts of all other calls of the minute."""
         played, noise = self.world.at(minute), self._noise_of(minute)
         expected = [(0, 60 * played.users, self._share_of(played, 0, inf))]
-        return self._count_calls(expected, noise[:1], noise[self.system.size : self.system.size + 1])[0]
+        size = self.system.size
+        return self._count_calls(expected, noise[3 * size], noise[:1], noise[size : size + 1])[0]
 
     def _count_calls(
-        self, expected: list[tuple[int, float, CallShares]], load_noise: bytes, error_noise: bytes
+        self, expected: list[tuple[int, float, CallShares]], shared_noise: int, load_noise: bytes, error_noise: bytes
     ) -> list[CallCounts]:
-        factors, out = self._factors, []
+        factors, of_each, of_all, out = self._factors, self._of_each, self._of_all[shared_noise], []
         for callee, number, (refused, wrong, late, lost) in expected:
-            number *= factors[load_noise[callee]]
+            number *= of_all * of_each[load_noise[callee]]
             more = number * factors[error_noise[callee]]
             errors = round(refused * more)
             if wrong or late or lost:

@@ -279,7 +279,7 @@ class LogLines:
         streams = self.streams(service, group)
         reached = list(accumulate([256 * one.share for one in streams[:-1]]))
         factor = _SPREAD if group.problem is not None else 1
-        called = BEFORE_OWN if group.role in CALL_ROLES else 0.0
+        called = BEFORE_OWN if group.role in CALL_ROLES or group.problem is not None else 0.0
         for index in range(number):
             a, b, chance, people, place, host, stream = block[_DRAWS * index : _DRAWS * (index + 1)]
             if (factor * chance - first_told & 255) >= told_byte:

@@ -35,6 +35,8 @@ SYSTEMS = 30
 """Systems that are drawn at most for one incident."""
 MUCH_SEEN = 3.0
 """Lines of its own that a cause has in the last minute, at least."""
+SHARED_NOISE = 0.7
+"""Part of the noise of requests that comes from users, so that callers and callees have it in the same minutes."""
 ANY_DAY = -1
 """In place of a problem: what the gateway fails on any day."""
 _NO_TERMS = Terms(0.0, 0.0, 0.0, 1.0, 1.0)
@@ -155,7 +157,7 @@ def _draw(
         key, scenario, tier_row, wording, system, casting, _owners(rng, system),
         frozenset([i for i in range(system.size) if rng.random() < tier_row.mute]),
         unheard.missing, unheard.behind, casting.page + 60 * (3 + int(3 * rng.random())), world,
-        access(MinuteCounts(world, key, tier_row.noise), casting.page), attempt,
+        access(incident_counts(world, key, tier_row), casting.page), attempt,
     )  # fmt: skip
 
 
@@ -231,6 +233,11 @@ def _owners(rng: Random, system: ServiceSystem) -> tuple[str, ...]:
     return tuple([
         teams[int(3 * rng.random())] if rng.random() < OTHER_OWNER else OWNERS[kind] for kind in system.kinds
     ])  # fmt: skip
+
+
+def incident_counts(world: ServiceWorld, key: bytes, tier_row: OutageTier) -> MinuteCounts:
+    """What is counted of a world's requests, minute by minute."""
+    return MinuteCounts(world, key, tier_row.noise, wander=tier_row.wander, shared=SHARED_NOISE)
 
 
 def access(counts: MinuteCounts, page: int) -> Access:

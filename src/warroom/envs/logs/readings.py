@@ -9,9 +9,8 @@ from math import sqrt
 from warroom.core.errors import quote_input
 from warroom.core.rng import stream
 from warroom.core.tools import ToolError
-from warroom.envs.logs.incident import LogsIncident
+from warroom.envs.logs.incident import LogsIncident, incident_counts
 from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading, UserRequests
-from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
@@ -44,7 +43,7 @@ class IncidentLogs:
 
     def __init__(self, incident: LogsIncident, world: ServiceWorld) -> None:
         self.incident, self.world, self.system = incident, world, incident.system
-        self.counts = MinuteCounts(world, incident.key, incident.tier.noise, wander=incident.tier.wander)
+        self.counts = incident_counts(world, incident.key, incident.tier)
         mixes = tuple([
             incident.casting.mix._replace(hosts=hosts_of(name, replicas))
             for name, replicas in zip(self.system.names, self.system.replicas, strict=True)
