@@ -432,7 +432,7 @@ class LogLines:
         newest = 100 + int.from_bytes(fixed[1:3]) % 9_000 + int(passed / revised_every)
         bounds = ResultBounds(took, self.counts.patience[service], 3 + self._fixed(service)[0] % 4, newest)
         found = result_figures(group.role == "harmed", draw, bounds) | {
-            "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 3000,
+            "high": 88 + draw[3] % 12, "few": 2 + draw[2] % 8, "many": 40 + int.from_bytes(draw[4:6]) % 160,
             "size": 4 * (1 + fixed[0] % 16), "ident": 10_000 + int.from_bytes(fixed[:3]) % 900_000,
         }  # fmt: skip
         if group.problem is not None and group.problem.harm == "late":

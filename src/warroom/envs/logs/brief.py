@@ -31,9 +31,10 @@ RULES = (
 LINES = (
     "Logs: counts cover all lines; of each kind of line, the newest {kept} a minute can be read. All lines of a "
     "request share its trace id and its ctx (cohort/app version, region, class). Problems from which requests recover "
-    "are logged as often and as loudly as the one that makes them fail. Such a line ends with the outcome of its "
-    "request: no attempts left, less done than asked for, an outdated version, a status of 500 or above, or more time "
-    "than allowed is harm. A health or probe value beside a status is that of a health check, not of the request."
+    "are logged as often and as loudly as the one that makes them fail. Such a line carries the trace of a request "
+    "that met the problem and ends with its outcome: no attempts left, less done than asked for, an outdated version, "
+    "a status of 500 or above, or more time than allowed is harm. A health or probe value beside a status is that of a "
+    "health check, not of the request."
 )
 TEAMS_RULE = (
     "Severity, by the share of user requests that failed in the {window} minutes before the page: {rule}. A search of "

@@ -59,7 +59,7 @@ QUEUE: dict[Split, KindTemplates] = {
         },
         (
             Template("served", "INFO", 0.4, "enqueue {topic} id={request} size={kb}k"),
-            Template("served", "INFO", 0.2, "dequeue {topic} msg={seq} by {group}"),
+            Template("served", "INFO", 0.2, "dequeue {topic} id={request} by {group}"),
             Template("served", "INFO", 0.1, "{group} settled id={request}"),
             Template("served", "INFO", 0.08, "peek {topic} at={request} {kb}k"),
             Template("served", "INFO", 0.05, "receipt {topic} {ms}ms"),

@@ -73,7 +73,7 @@ SERVICE: dict[Split, KindTemplates] = {
             Template("served", "WARN", 0.002, "{handler}: deprecated field ignored"),
             Template("stray", "WARN", 0.003, "{job} skipped row {seq}, unreadable"),
             Template("stray", "ERROR", 0.007, "metrics push failed, {seq} points kept"),
-            Template("served", "WARN", 0.001, "outdated client {seq} calls {handler}"),
+            Template("served", "WARN", 0.001, "client {seq} of {handler} closes after each call"),
         ),
     ),
     Split.TEST: KindTemplates(
@@ -145,7 +145,7 @@ SERVICE: dict[Split, KindTemplates] = {
             Template("served", "WARN", 0.002, "op={handler} id={request} unknown parameter ignored"),
             Template("stray", "WARN", 0.003, "{job}: record {request} skipped, unparsable"),
             Template("stray", "ERROR", 0.007, "telemetry agent unreachable, {seq} points buffered"),
-            Template("served", "WARN", 0.001, "op={handler} client={seq} is outdated"),
+            Template("served", "WARN", 0.001, "op={handler} client={seq} without keep-alive"),
         ),
     ),
 }

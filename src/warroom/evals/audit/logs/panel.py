@@ -213,7 +213,7 @@ def most_objects(seen: LogHistory, root: str) -> Sequence[Fix]:
 
 
 OUTSIDE = re.compile(r"\b(?:partner|vendor|provider|courier|carrier|upstream|third[- ]party|external)\b", re.IGNORECASE)
-ABUSE = re.compile(r"password|client_id|leaked|stolen|breach|stuffing|bots?\b|sign-?ins?\b|credential", re.IGNORECASE)
+ABUSE = re.compile(r"password|integration|leaked|stolen|breach|stuffing|bots?\b|sign-?ins?\b|credential", re.IGNORECASE)
 """Words by which blind players told a provider's failure, and abuse."""
 
 
