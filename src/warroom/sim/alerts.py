@@ -1,7 +1,6 @@
 """Alerts with a life: a rule fires once its value has been beyond the limit for some minutes, and resolves after it.
 
-Whatever an alert says is read from the same counts as everything else that is said of its minutes. Silencing mutes an
-alert and leaves it firing; who did it, and until when, is part of it.
+Whatever an alert says is read from the same counts as everything else that is said of its minutes.
 """
 
 from collections.abc import Iterator
@@ -25,17 +24,6 @@ FOR_MINUTES = 2
 """Minutes beyond the limit after which a rule fires, and below it after which it resolves."""
 
 
-class Silence(NamedTuple):
-    """Somebody muted a rule at a service."""
-
-    service: int
-    rule: Rule
-    begins: int
-    until: int
-    """Minutes of the day; the last is excluded."""
-    by: str
-
-
 class Alert(NamedTuple):
     """One alert from when it began to fire. Minutes are those of the day."""
 
@@ -47,20 +35,16 @@ class Alert(NamedTuple):
     value: float
     """The latest value that was measured while it fired; for one that is resolved, the highest."""
     limit: float
-    silence: Silence | None
-    """The silence in force."""
 
     def render(self) -> str:
         """One line of the list; one that is resolved says no more against which limit it fired."""
         unit = "%" if self.rule == "ErrorShare" else "ms"
-        state, value = f"FIRING since {minute_text(self.since)}", f"{self.value:.1f} {unit}"
+        value = f"{self.value:.1f} {unit}"
         if self.resolved is not None:
             fired = f"{minute_text(self.since)} to {minute_text(self.resolved)}"
             return f"RESOLVED, fired {fired} {self.service} {self.rule} {value}"
-        if self.silence is not None:
-            state = f"SILENCED until {minute_text(self.silence.until)} by {self.silence.by}, {state.lower()}"
         limit = f"limit {self.limit:.0f} {unit} for {FOR_MINUTES} min"
-        return f"{state} {self.service} {self.rule} {value} ({limit})"
+        return f"FIRING since {minute_text(self.since)} {self.service} {self.rule} {value} ({limit})"
 
 
 class _Life:
@@ -95,15 +79,10 @@ class AlertBook:
 
     def __init__(self, counts: MinuteCounts) -> None:
         self.counts, self.system = counts, counts.system
-        self._silences: list[Silence] = []
         self._lives: dict[tuple[int, Rule], _Life] = {}
         self._suspected: dict[ServiceMinute, list[tuple[int, Rule]]] = {}
         self._next: int | None = None
         """The first minute that is not worked out; None before there is any trouble."""
-
-    def silence(self, silence: Silence) -> None:
-        """Mute a rule at a service for some minutes."""
-        self._silences.append(silence)
 
     def now(self) -> tuple[Alert, ...]:
         """All alerts that have fired up to the last minute that is over, in order of beginning."""
@@ -114,7 +93,7 @@ class AlertBook:
         for minute in range(begin if self._next is None else self._next, world.minute + 1):
             self._work_out(begin, minute)
         self._next = world.minute + 1
-        found = [alert for key, life in self._lives.items() for alert in self._alerts(*key, life, world.minute)]
+        found = [alert for key, life in self._lives.items() for alert in self._alerts(*key, life)]
         return tuple(sorted(found, key=lambda alert: (alert.since, alert.service, alert.rule)))
 
     def _work_out(self, begin: int, minute: int) -> None:
@@ -149,12 +128,12 @@ class AlertBook:
                 found.append((i, "Latency"))
         return found
 
-    def _alerts(self, service: int, rule: Rule, life: _Life, now: int) -> Iterator[Alert]:
+    def _alerts(self, service: int, rule: Rule, life: _Life) -> Iterator[Alert]:
         name, limit = self.system.names[service], self._limit(service, rule)
         for since, until, highest in life.resolved:
-            yield Alert(name, rule, since, until, highest, limit, None)
+            yield Alert(name, rule, since, until, highest, limit)
         if life.since is not None:
-            yield Alert(name, rule, life.since, None, life.values[-1], limit, self._silence_of(service, rule, now))
+            yield Alert(name, rule, life.since, None, life.values[-1], limit)
 
     def _limit(self, service: int, rule: Rule) -> float:
         return ERROR_LIMIT if rule == "ErrorShare" else round(LATENCY_LIMIT * P95 * self.system.latency[service], 1)
@@ -167,9 +146,3 @@ class AlertBook:
             return round(self.counts.p95(minute, service), 1)
         calls = [self.counts.call(minute, place) for place in self.counts.incoming(service)]
         return percent(sum([call.failed for call in calls]), sum([call.attempts for call in calls]))
-
-    def _silence_of(self, service: int, rule: Rule, minute: int) -> Silence | None:
-        for silence in reversed(self._silences):
-            if (silence.service, silence.rule) == (service, rule) and silence.begins <= minute < silence.until:
-                return silence
-        return None

@@ -68,6 +68,8 @@ LEFT = tuple(f"left{count}" for count in range(9))
 """Readings that a seat may still take in this turn."""
 OPEN = 3
 """Readings that are named as open."""
+SILENCED = "silenced"
+"""A state that alerts had once: it is never said, and the tokenizers of shipped models hold it."""
 OTHERS = (
     *("calm", "dark", "firing", "calls", "doubtful", "degraded", "critical", "got", "nothing"),
     *("from", "to", "rest", "risen", "users", "as", "nobody", "unread", "cannot", "idle", "gone", "chief", "fault"),
@@ -93,7 +95,7 @@ def compact_vocab() -> Vocab:
     tables = (ERRORS, SLOWER, TRAFFIC, SHARES, DOES, WORKERS, AGES, CHANCES, LINES, CALLS)
     words = [
         *TOOLS, *SAYS, *SLOT, *CHANGE, *AGENT, *PERSON, *GROUND, *MECHANISMS, *FAMILIES,
-        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, *BACK,
+        *KINDS, *SEATS, *SIZES, *PAPERS, *grade_words(tables), *FATES, *LEVELS, *ALERT_STATES, SILENCED, *BACK,
         *LEFT, *[f"T{turn}" for turn in TURNS], *OTHERS,
     ]  # fmt: skip
     return make_vocab(words, TOOLS, (*SLOT, *CHANGE, *AGENT, *PERSON, *GROUND))

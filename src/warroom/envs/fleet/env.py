@@ -169,7 +169,7 @@ class FleetEnv(Env):
         """Read today's alerts with their values and times.
 
         Args:
-            state: firing, resolved or silenced; default: all
+            state: firing or resolved; default: all
         """
         return self._read("alerts", state=state)
 

@@ -99,7 +99,7 @@ class PageBuilder:
 
 def _state_of_alert(alert: Alert) -> tuple[object, ...]:
     """All that is said of an alert but its value, which moves every minute."""
-    return alert.service, alert.rule, alert.since, alert.resolved, alert.silence
+    return alert.service, alert.rule, alert.since, alert.resolved
 
 
 def state_of(row: OverviewRow) -> str:

@@ -58,7 +58,7 @@ LEDGER_LOOK_BACK = 60
 MOST_ROWS, MOST_SERIES, MOST_RUNNING = 12, 12, 10
 ROOM_FOR_ROWS = 1400
 """Characters of the rows of the register that one reading shows."""
-ALERT_STATES = ("firing", "resolved", "silenced")
+ALERT_STATES = ("firing", "resolved")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?")
 _CHANGE = re.compile(r"(?:CHG-)?(\d{1,6})", re.IGNORECASE)
 
@@ -286,7 +286,7 @@ def _has_modes(family: str) -> bool:
 
 
 def _state(alert: Alert) -> str:
-    return "resolved" if alert.resolved is not None else "silenced" if alert.silence is not None else "firing"
+    return "firing" if alert.resolved is None else "resolved"
 
 
 _READINGS: Mapping[str, Callable[..., ReadingFacts]] = {
