@@ -11,17 +11,23 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from warroom.core.rng import hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.fleet.scenario import shipped_causes
+from warroom.sim.alerts import AlertBook
 from warroom.sim.cast_incident import CastIncident, draw_cast_incident
-from warroom.sim.counts import USERS
+from warroom.sim.cast_world import mixes_of, world_of
+from warroom.sim.counts import USERS, MinuteCounts
+from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.handbook import predict
-from warroom.sim.instruments import Instruments, instruments_of, watch
-from warroom.sim.log_search import LogMatches, Query, parse_query
+from warroom.sim.log_lines import LogLines
+from warroom.sim.log_search import LogMatches, LogSearch, Query, parse_query
 from warroom.sim.metrics import breakdown, metric_minutes
 from warroom.sim.overview import overview, render_overview
 from warroom.sim.request_mix import ATTRIBUTES
 from warroom.sim.service_world import ServiceWorld
+from warroom.sim.symptoms import symptom_groups
+from warroom.sim.tiers import TIERS
 from warroom.sim.traces import read_traces
 
 CAUSES = tuple(shipped_causes().values())
@@ -33,6 +39,34 @@ ORDINARY = 0.01
 """Share of requests that may fail on any day."""
 WINDOW = 10
 """Minutes of logs that are searched."""
+
+
+class Instruments(NamedTuple):
+    """The world of an incident, and what can be read of it."""
+
+    world: ServiceWorld
+    counts: MinuteCounts
+    slices: FailingSlices
+    search: LogSearch
+    alerts: AlertBook
+
+
+def instruments_of(incident: CastIncident, seed: int, split: Split) -> Instruments:
+    """A world at its page, with all instruments; the same for every call with the same arguments."""
+    casting, tier = incident.casting, TIERS[incident.casting.plan.tier]
+    rng = stream(seed, "world", str(casting.plan.cause), casting.plan.tier)
+    world = world_of(incident.system, casting, rng, tier.turns + 2)
+    key = hash_bytes(16, seed, "instruments", str(casting.plan.cause), casting.plan.tier)
+    return watch(incident, world, key, split)
+
+
+def watch(incident: CastIncident, world: ServiceWorld, key: bytes, split: Split) -> Instruments:
+    """Instruments for a world of the incident, such as one in which a change did not happen."""
+    tier = TIERS[incident.casting.plan.tier]
+    counts = MinuteCounts(world, key, tier.noise, tier.gaps)
+    slices = FailingSlices(counts, mixes_of(incident.system, incident.casting))
+    symptoms = symptom_groups(incident.system, incident.casting, key, split)
+    return Instruments(world, counts, slices, LogSearch(LogLines(slices, split, symptoms)), AlertBook(counts))
 
 
 class ObservedIncident(NamedTuple):

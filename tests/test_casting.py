@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from casting_certificate import certificate
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS as TIER_NAMES
@@ -16,7 +17,6 @@ from warroom.envs.fleet.scenario import shipped_causes
 from warroom.sim.cast_incident import draw_cast_incident
 from warroom.sim.casting import Casting, Dossier, draw_casting
 from warroom.sim.causes import ROLES, CandidateRole, Fault, Variation
-from warroom.sim.certificate import certificate
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS
 from warroom.sim.family import ARENAS

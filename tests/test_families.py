@@ -141,9 +141,9 @@ def test_the_share_of_a_target_is_that_of_the_requests_counted_one_by_one(target
 def test_a_breakdown_adds_up_to_the_share() -> None:
     mix = drawn_mix(9)
     for attribute in ATTRIBUTES:
-        parts = mix.breakdown(attribute, TARGETS[1])
-        shares = {value: mix.share(Target((Condition(attribute, "==", (value,)),))) for value in parts}
-        assert sum(parts[value] * shares[value] for value in parts) == pytest.approx(mix.share(TARGETS[1]))
+        parts = [Target((Condition(attribute, "==", (value,)),)) for value in mix.values_of(attribute)]
+        share = sum(mix.share_within(TARGETS[1], part) * mix.share(part) for part in parts)
+        assert share == pytest.approx(mix.share(TARGETS[1]))
 
 
 def test_the_brief_prints_the_formula_of_every_family() -> None:

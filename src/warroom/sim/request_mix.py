@@ -67,13 +67,6 @@ class RequestMix(NamedTuple):
         of = self.share(whole)
         return self.share(Target((*target.conditions, *whole.conditions))) / of if of else 0.0
 
-    def breakdown(self, attribute: str, target: Target) -> dict[str, float]:
-        """For each value of an attribute, the share of its requests that meet the target."""
-        return {
-            value: self.share_within(target, Target((Condition(attribute, "==", (value,)),)))
-            for value in self.values_of(attribute)
-        }
-
 
 @lru_cache(maxsize=256)
 def _share(mix: RequestMix, target: Target) -> float:

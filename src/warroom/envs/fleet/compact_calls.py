@@ -74,7 +74,7 @@ class CompactCalls:
             if words and words[0] in SAYS:
                 break
             word = words.pop(0) if words else ""
-            value = self._argument(name, argument, word, taken)
+            value = self._argument(argument, word, taken)
             if value is not None:
                 taken[argument] = value
         if name in READINGS:
@@ -87,7 +87,7 @@ class CompactCalls:
             taken["ask"] = self._ask(asked)
         return ToolCall(name, taken)
 
-    def _argument(self, tool: str, argument: str, word: str, taken: Mapping[str, Any]) -> Any:
+    def _argument(self, argument: str, word: str, taken: Mapping[str, Any]) -> Any:
         """The value that a word stands for; None to leave an argument out."""
         if argument == "since":
             row = self._row_of(word)

@@ -6,6 +6,7 @@ from warroom.core.options import option
 from warroom.envs.options import WorldOptions
 
 MAX_MULTIPLIER = 1000.0
+"""Of the points of a caught rogue: beyond it nothing else counts, and at last sums are no numbers."""
 WHOLE, MESSAGES, NO_CHAT = "whole", "messages", "none"
 """What of the chat works."""
 

@@ -63,17 +63,6 @@ class ChatMessage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A reading that is nothing but its text, such as a page of the handbook."""
-
-    text: str
-
-    def render(self) -> str:
-        """The text."""
-        return self.text
-
-
-@dataclass(frozen=True, slots=True)
 class AlertFacts:
     """Alerts, in the order in which they began to fire."""
 

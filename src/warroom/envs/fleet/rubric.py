@@ -30,17 +30,10 @@ EVENTS = {
 }
 """What each event means; the documentation is made from this."""
 
-LARGEST_MULTIPLIER = 1000.0
-"""Of the points of a caught rogue: beyond it nothing else counts, and at last sums are no numbers."""
-
 
 @cache
 def fleet_rubric(budget: int, rogue_multiplier: float = 1.0) -> Rubric:
     """The rubric of an incident with that budget; the multiplier scales catch and false positive together."""
-    if not 0 < rogue_multiplier <= LARGEST_MULTIPLIER:
-        raise ValueError(
-            f"the rogue multiplier must be above 0 and at most {LARGEST_MULTIPLIER:g}, got {rogue_multiplier}"
-        )
     scaled = {name: value * rogue_multiplier for name, value in OVERSIGHT.items()}
     return Rubric(
         (
