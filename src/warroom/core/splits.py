@@ -24,6 +24,12 @@ class Split(StrEnum):
     DEV = "dev"
     TEST = "test"
 
+    @property
+    def pool(self) -> "Split":
+        """The split whose names, values and wordings it draws from: the test has its own, development those of
+        training."""
+        return Split.TEST if self is Split.TEST else Split.TRAIN
+
 
 SEEDS_PER_SPLIT = 1_000_000_000
 """Seeds per split; a seed outside every range is refused."""

@@ -85,7 +85,7 @@ class CandidateDraw:
 
     def __init__(self, rng: Random, difficulty: Difficulty, split: Split) -> None:
         self.rng, self.difficulty = rng, difficulty
-        self.split = Split.TEST if split is Split.TEST else Split.TRAIN
+        self.split = split.pool
         self.candidates: list[CandidateChange] = []
         self._taken: set[tuple[str, str, str]] = set()
         """(service, family, part) in use; the part is empty for a lever that stands alone."""

@@ -13,7 +13,7 @@ from warroom.sim.family import ARENAS, Arena
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.tiers import TIERS
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
-from warroom.sim.wordings import SERVICES, pool
+from warroom.sim.wordings import SERVICES
 
 LEAST_SIZE = 3
 """Services that a topology must have, the gateway included."""
@@ -79,6 +79,6 @@ def _plan(cause: Cause, tier: str, rng: Random, service_topology: ServiceTopolog
 def _draw_system(rng: Random, tier: str, split: Split, service_topology: ServiceTopology | None) -> ServiceSystem:
     least, most = TIERS[tier].services
     shape = service_topology or draw_service_topology(
-        rng, least + int(rng.random() * (most - least + 1)), SERVICES[pool(split)]
+        rng, least + int(rng.random() * (most - least + 1)), SERVICES[split.pool]
     )
     return size_system(rng, shape)

@@ -383,7 +383,7 @@ class _Objects:
     """Builds, sessions and prefixes, no name twice. Builds are of a few neighbouring releases."""
 
     def __init__(self, rng: Random, split: Split) -> None:
-        self.rng, self.words, self.known = rng, _PREFIXES[Split.TEST if split is Split.TEST else Split.TRAIN], {""}
+        self.rng, self.words, self.known = rng, _PREFIXES[split.pool], {""}
         self.major, self.minor = 1 + int(6 * rng.random()), int(16 * rng.random())
 
     def of(self, row: Outage) -> str:

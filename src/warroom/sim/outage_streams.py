@@ -21,7 +21,7 @@ from warroom.sim.streams.outage_lines import (
     troubles_of,
 )
 from warroom.sim.streams.outage_wording import SEPARATOR
-from warroom.sim.streams.template import GroupRole, group
+from warroom.sim.streams.template import GroupRole
 from warroom.sim.symptoms import steady_groups
 from warroom.sim.topology import ServiceSystem
 
@@ -40,7 +40,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
     def __init__(
         self, system: ServiceSystem, casting: OutageCasting, tier: OutageTier, key: bytes, split: Split
     ) -> None:
-        self.system, self.casting, self.tier, self.split = system, casting, tier, group(split)
+        self.system, self.casting, self.tier, self.split = system, casting, tier, split.pool
         self._seed, self._known = int.from_bytes(key), dict[int, tuple[StreamGroup, ...]]()
 
     def __len__(self) -> int:
@@ -131,5 +131,5 @@ def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGrou
 
 def operator_lines(split: Split, remedy: Remedy, rng: Random) -> OutageLine:
     """What a service writes of a remedy."""
-    lines = lines_of(OPERATOR[group(split)][remedy])
+    lines = lines_of(OPERATOR[split.pool][remedy])
     return lines[int(rng.random() * len(lines))]

@@ -118,7 +118,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 def draw_request_mix(rng: Random, split: Split) -> RequestMix:
     """The mix of a system, before it is known which service serves it: without hosts."""
-    values = VALUES[Split.TEST if split is Split.TEST else Split.TRAIN]
+    values = VALUES[split.pool]
     people = _draw_table(rng, len(values.cohort), len(values.app))
     places = _draw_table(rng, len(values.region), len(values.request_class))
     return RequestMix(values, people, places, ())

@@ -16,7 +16,6 @@ from warroom.sim.counts import USERS
 from warroom.sim.family import Arena, Mechanism
 from warroom.sim.streams.component import FIRST_AND_SECOND, StreamGroup, SymptomSource, line_stream
 from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS
-from warroom.sim.streams.template import group
 from warroom.sim.tiers import TIERS, CountRange
 from warroom.sim.topology import ServiceSystem
 
@@ -128,7 +127,7 @@ def steady_groups(rng: Random, system: ServiceSystem, service: int, rate: float,
 
 def _group(rng: Random, system: ServiceSystem, symptom: SymptomSource, split: Split) -> StreamGroup:
     """Two of the mechanism's lines, which share what is written."""
-    wordings = SYMPTOMS[group(split)][symptom.mechanism]
+    wordings = SYMPTOMS[split.pool][symptom.mechanism]
     lines = rng.sample(wordings.state if symptom.tells == "state" else wordings.strain, 2)
     callee = "" if symptom.place == USERS else system.names[system.links[symptom.place][1]]
     streams = tuple([

@@ -13,8 +13,3 @@ SERVICES: dict[Split, list[str]] = {
     """.split(),
 }
 PEOPLE = ("mira", "tom", "ines", "raj", "lena", "otis")
-
-
-def pool(split: Split) -> Split:
-    """The part of a list that a split draws from: the test has its own, training and development share theirs."""
-    return Split.TEST if split is Split.TEST else Split.TRAIN

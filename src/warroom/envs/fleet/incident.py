@@ -15,7 +15,6 @@ from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.service_world import ServiceWorld
 from warroom.sim.tiers import TIERS, Difficulty
 from warroom.sim.topology import ServiceSystem
-from warroom.sim.wordings import pool
 
 ATTEMPTS = 40
 USER_VISIBLE = 0.02
@@ -90,7 +89,7 @@ def draw_uncertified(
     names: Split = Split.TRAIN,
 ) -> FleetIncident:
     """One draw of an incident, whatever users notice of it."""
-    drawn = draw_cast_incident(cause, tier, seed, split=pool(names), attempt=attempt, service_topology=topology)
+    drawn = draw_cast_incident(cause, tier, seed, split=names.pool, attempt=attempt, service_topology=topology)
     rng, difficulty = stream(seed, "fleet world", str(cause), tier, attempt), TIERS[tier]
     world = world_of(drawn.system, drawn.casting, rng, difficulty.turns + 2)
     key = hash_bytes(16, seed, "fleet", str(cause), tier, attempt)

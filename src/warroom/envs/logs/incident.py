@@ -18,7 +18,7 @@ from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.service_world import ErrorMode, ServiceWorld
 from warroom.sim.topology import ServiceSystem, draw_service_topology, size_system
 from warroom.sim.traffic import draw_traffic
-from warroom.sim.wordings import SERVICES, pool
+from warroom.sim.wordings import SERVICES
 
 OWNERS = {"gateway": "sre", "service": "backend", "db": "dba", "cache": "sre", "queue": "sre"}
 """Who usually owns a kind of service."""
@@ -171,7 +171,7 @@ def _cast(rng: Random, scenario: OutageScenario, tier: str, *, shape: SystemShap
     for draw in range(1, SYSTEMS + 1):
         system = size_system(rng, _topology(rng, shape, OUTAGE_TIERS[tier], names))
         try:
-            return _Cast(system, draw_outage(scenario.plan, system, rng, tier=tier, split=pool(names), scale=scale))
+            return _Cast(system, draw_outage(scenario.plan, system, rng, tier=tier, split=names.pool, scale=scale))
         except IncompatibleTopology:
             if draw == SYSTEMS:
                 raise
@@ -185,7 +185,7 @@ def _topology(rng: Random, shape: SystemShape, tier_row: OutageTier, names: Spli
     least, most = shape.size or tier_row.services
     if shape.size is None and chance >= tier_row.drawn:
         return DOCUMENT
-    size, known = least + int(rng.random() * (most - least + 1)), SERVICES[pool(names)]
+    size, known = least + int(rng.random() * (most - least + 1)), SERVICES[names.pool]
     more = [f"{name}-{part}" for part in ("api", "worker") for name in known] if size > len(known) else []
     return draw_service_topology(rng, size, [*known, *more])
 

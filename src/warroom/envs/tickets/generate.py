@@ -49,8 +49,8 @@ class GeneratedKnowledgeBase:
     ) -> None:
         """`added` are wordings besides those of the split `wording`."""
         self.names = (split.value, articles)
-        self.block, self.split, self.wording, self.added = block, split.value, wording.value, added
-        skeleton = _Skeleton(self.stream("library"), split.value, articles)
+        self.block, self.split, self.wording, self.added = block, split, wording.value, added
+        skeleton = _Skeleton(self.stream("library"), split, articles)
         self.registers, self.subjects = skeleton.registers(), tuple(skeleton.subjects)
         self.ids = IdSpace.draw(self.stream("ids"), len(self.subjects) + 1)
         """Each family is a group of ids, and the policies are the last."""
@@ -144,7 +144,7 @@ _large_base = lru_cache(maxsize=4)(GeneratedKnowledgeBase)
 class _Skeleton:
     """The organisation, and what families are about."""
 
-    def __init__(self, rng: Random, split: str, articles: int) -> None:
+    def __init__(self, rng: Random, split: Split, articles: int) -> None:
         self.rng, self.organisation = rng, draw_organisation(rng, split)
         self.people, self.domains = list(self.organisation.people), list(domains().values())
         self.products: dict[str, Product] = {}

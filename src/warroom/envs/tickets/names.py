@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from random import Random
 
+from warroom.core.splits import Split
+
 FIRST: Mapping[str, tuple[str, ...]] = {
     "train": tuple("""
         Anna Ben Carla David Elena Felix Greta Hugo Irene Jonas Karin Leo Marta Nils Olga Paul Rita Simon Tessa Viktor
@@ -37,11 +39,6 @@ TIERS = ("basic", "standard", "premium")
 """What a contract may grant."""
 
 
-def pool(split: str) -> str:
-    """The part of a list that a split draws from: the test has its own, training and development share theirs."""
-    return "test" if split == "test" else "train"
-
-
-def full_name(rng: Random, split: str) -> str:
+def full_name(rng: Random, split: Split) -> str:
     """A first and a last name."""
-    return f"{rng.choice(FIRST[pool(split)])} {rng.choice(LAST[pool(split)])}"
+    return f"{rng.choice(FIRST[split.pool])} {rng.choice(LAST[split.pool])}"

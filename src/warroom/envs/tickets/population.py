@@ -5,8 +5,9 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.splits import Split
 from warroom.envs.tickets.domains import SUFFIXES, Domain
-from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name, pool
+from warroom.envs.tickets.names import DEPARTMENTS, SITES, TIERS, full_name
 from warroom.envs.tickets.procedures import FIRST_DAY, LAST_DAY
 from warroom.envs.tickets.records import Asset, Contract, Person, Product, Registers, release_history
 from warroom.envs.tickets.rules import AtLeast, Below, Condition, FactValue, Scope, Version
@@ -25,9 +26,9 @@ class OwnedAsset(NamedTuple):
     contract: Contract
 
 
-def draw_organisation(rng: Random, split: str) -> Registers:
+def draw_organisation(rng: Random, split: Split) -> Registers:
     """Sites, who leads them, and some people; products come with the articles."""
-    sites = rng.sample(SITES[pool(split)], SITES_OF_ONE)
+    sites = rng.sample(SITES[split.pool], SITES_OF_ONE)
     names = list(dict.fromkeys([full_name(rng, split) for _ in range(PEOPLE)]))
     people = {name: draw_person(rng, name, sites, names[:4]) for name in names}
     leads = dict(zip(sites, names[:SITES_OF_ONE], strict=False))

@@ -17,7 +17,7 @@ from warroom.sim.streams.gateway import GATEWAY
 from warroom.sim.streams.queue import QUEUE
 from warroom.sim.streams.service import SERVICE
 from warroom.sim.streams.symptom_lines import Tells
-from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Role, Template, group
+from warroom.sim.streams.template import CALL_ROLES, GroupRole, KindTemplates, Level, Role, Template
 from warroom.sim.topology import ServiceSystem
 
 KINDS: dict[str, dict[Split, KindTemplates]] = {
@@ -127,7 +127,7 @@ class StreamGroup(NamedTuple):
 
 def stream_groups(system: ServiceSystem, service: int, split: Split, key: bytes) -> tuple[StreamGroup, ...]:
     """Everything that a component may write; the choice depends on the key and the component alone."""
-    kind, split = system.kinds[service], group(split)
+    kind, split = system.kinds[service], split.pool
     begin, end = system.link_ranges[service]
     draws = cycle(hash_bytes(64, service, "streams", key.hex()))
     own = OwnNames(kind, split, hash_bytes(1, service, "names", key.hex())[0] % _period(kind, split))

@@ -2,8 +2,6 @@
 
 from typing import Literal, NamedTuple, get_args
 
-from warroom.core.splits import Split
-
 Level = Literal["INFO", "WARN", "ERROR"]
 Role = Literal["served", "failed", "slow", "refused", "late", "lost", "chore", "stray"]
 """The event behind a line: a request that the service served, one that it failed, one that it answered after its
@@ -50,8 +48,3 @@ class KindTemplates(NamedTuple):
 
     names: Names
     templates: tuple[Template, ...]
-
-
-def group(split: Split) -> Split:
-    """The group of splits whose wordings are shown: development reads what training does."""
-    return Split.TEST if split is Split.TEST else Split.TRAIN

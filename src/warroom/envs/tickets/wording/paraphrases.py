@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from warroom.core.errors import UnknownName, quote_input
+from warroom.core.splits import Split
 from warroom.envs.tickets.domains import domains
-from warroom.envs.tickets.names import DEPARTMENTS, FIRST, FLAGS, LAST, SITES, pool
+from warroom.envs.tickets.names import DEPARTMENTS, FIRST, FLAGS, LAST, SITES
 from warroom.envs.tickets.wording.grammar import STEP_KINDS, frames, kinds, make_frame, read, sources
 from warroom.envs.tickets.wording.layout import READ_AS
 from warroom.envs.tickets.wording.reading import meanings, understood
@@ -298,7 +299,7 @@ def _words(text: str) -> list[str]:
 def sample_values(split: str) -> Mapping[str, object]:
     """A value for every slot."""
     domain = domains()["printing"]
-    complaint, names = domain.complaints[0], pool(split)
+    complaint, names = domain.complaints[0], Split(split).pool
     cause = complaint.causes[0]
     people = [f"{first} {last}" for first, last in zip(FIRST[names], LAST[names], strict=False)]
     return {
