@@ -24,11 +24,11 @@ from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.policies import policy_set
+from warroom.sim.clock import clock, clock_to_the_minute
 from warroom.sim.families import AGENTS
 from warroom.sim.handbook import predict
 from warroom.sim.records import Change
 from warroom.sim.rules import CAUSED, Facts
-from warroom.sim.wording.forms import clock
 
 SCENARIOS = suite("fleet", "full")
 FIRST_PAGE, LATER_PAGE, READING = 3000, 1500, 1600
@@ -161,7 +161,7 @@ def test_what_of_the_chat_works_is_an_option_that_the_brief_states(chat: str, he
 
 def test_a_request_is_carried_out_by_a_narrower_reading_too() -> None:
     env = fleet("fleet/autoscaler_cost_cut")
-    since, place = clock(env.situation.second)[:5], env.incident.system.names[1]
+    since, place = clock_to_the_minute(env.situation.second), env.incident.system.names[1]
     env.step(ToolCall("wait", {"ask": f"oversight: series {place} since {since}"}))
     assert [r.call.arguments for r in page_of(env).requests] == [{"service": place, "since": since}]
     env.step(ToolCall("wait"))

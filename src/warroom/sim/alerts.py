@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from math import fsum
 from typing import Literal, NamedTuple
 
+from warroom.sim.clock import minute_text
 from warroom.sim.counts import HELD_UP, P95, MinuteCounts
-from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
 from warroom.sim.service_world import ServiceMinute
 

@@ -12,6 +12,7 @@ from operator import mul
 from typing import NamedTuple
 
 from warroom.core.errors import quote_input
+from warroom.sim.clock import minute_text
 from warroom.sim.failing_slices import Slices, at
 from warroom.sim.log_lines import ALL_TOLD, KEPT, LogLines
 from warroom.sim.log_records import Cells, KeptLine, LineSource, LogLine
@@ -92,11 +93,6 @@ class LogMatches(NamedTuple):
         if not self.newest:
             out.append(f"none of them was kept (of one kind of line, {KEPT} a minute are)")
         return "\n".join([*out, *[line.render() for line in self.newest]])
-
-
-def minute_text(minute: int) -> str:
-    """A minute of the day, as "14:32"."""
-    return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
 
 
 def parse_query(text: str) -> Query:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
+from warroom.sim.clock import minute_text
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
-from warroom.sim.log_search import minute_text
 from warroom.sim.overview import percent
 
 LATEST_MINUTES = 3

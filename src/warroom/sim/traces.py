@@ -3,8 +3,8 @@
 from math import fsum
 from typing import NamedTuple
 
+from warroom.sim.clock import minute_text
 from warroom.sim.counts import USERS, CallCounts, MinuteCounts
-from warroom.sim.log_search import minute_text
 
 TRACED_MINUTES = 3
 """Minutes that one reading covers."""

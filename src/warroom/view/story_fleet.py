@@ -8,6 +8,7 @@ from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site
+from warroom.sim.clock import clock_to_the_minute
 from warroom.sim.families import AGENTS
 from warroom.sim.family import Mechanism
 from warroom.sim.handbook import predict
@@ -15,7 +16,6 @@ from warroom.sim.overview import OverviewRow, overview
 from warroom.sim.records import Change, Ground, Statement
 from warroom.sim.rules import judge, verdict_of
 from warroom.sim.series import STEP
-from warroom.sim.wording.forms import clock
 from warroom.view.contract import PageAxis, PageLink, PageService
 from warroom.view.contract_truth import PageAgentVerdict, PageCulprit, PageFact
 from warroom.view.contract_world import PageAlertLife, PageChange, PagePaper, PageStatement, PageWorld, Sample
@@ -227,7 +227,7 @@ class FleetTeller(Teller[FleetEnv]):
         book, step = self.env.situation.facts.series, STEP
         first = said.as_of - 3 * step
         values = [book.value(said.subject, said.metric, first + k * step) for k in range(7)]
-        text = f"{said.metric} of {said.subject} was {said.value:g} at {clock(said.as_of)[:5]}"
+        text = f"{said.metric} of {said.subject} was {said.value:g} at {clock_to_the_minute(said.as_of)}"
         return PageStatement(
             text, said.subject, said.metric, said.value, said.as_of // 60, first // 60, step // 60, tuple(values)
         )

@@ -12,9 +12,9 @@ from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, READINGS, RESOURCE
 from warroom.envs.fleet.policies.faults import LOOK_BACK, without_what_was_seen
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.remedies import ENOUGH
+from warroom.sim.clock import clock, clock_to_the_minute
 from warroom.sim.log_search import LEVELS, parse_query
 from warroom.sim.records import LedgerRow
-from warroom.sim.wording.forms import clock
 
 
 class CompactCalls:
@@ -201,7 +201,7 @@ class CompactCalls:
 
     def _ago(self, minutes: int) -> str:
         """The time so many minutes before the seat's first page."""
-        return clock(max(0, self._first - 60 * minutes) // 60 * 60)
+        return clock_to_the_minute(max(0, self._first - 60 * minutes))
 
     def _request(self, ask: str) -> list[str]:
         words = ask.split()

@@ -8,8 +8,8 @@ from warroom.envs.fleet.knowledge import Clue, clues_of
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
 from warroom.envs.fleet.rubric import OVERSIGHT, RESOLUTION
 from warroom.sim.casting import Site
+from warroom.sim.clock import clock, clock_to_the_minute
 from warroom.sim.rules import verdict_of
-from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
@@ -46,7 +46,7 @@ def _cause(env: "FleetEnv", site: Site, with_evidence: bool) -> list[str]:
     actor = "" if change.signer == change.actor else f" (who signed it; the ledger names {change.actor})"
     return [
         f"CHG-{change.id} caused it, a change of kind {change.family} at {change.service} by {change.signer}{actor}, "
-        f"landed at {clock(change.landed)[:5]}: {harm} from {clock(site.onset)}.",
+        f"landed at {clock_to_the_minute(change.landed)}: {harm} from {clock(site.onset)}.",
         *_shown("The evidence for the cause", [clue for clue in evidence if clue.role == "cause"]),
         _guilt(env, site),
         *_shown("The evidence for the verdict", [clue for clue in evidence if clue.role != "cause"]),

@@ -23,6 +23,7 @@ from warroom.envs.fleet.readings import (
 )
 from warroom.envs.fleet.remedies import MEANING
 from warroom.sim.casting import Site
+from warroom.sim.clock import clock_to_the_minute
 from warroom.sim.families import FAMILIES
 from warroom.sim.handbook import predict
 from warroom.sim.log_search import LogMatches
@@ -32,7 +33,6 @@ from warroom.sim.series import STEP
 from warroom.sim.service_state import terms_of
 from warroom.sim.streams.component import StreamGroup
 from warroom.sim.streams.symptom_lines import AT_CALLERS, read_symptom
-from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
@@ -87,7 +87,7 @@ def _of_lines(env: "FleetEnv", site: Site) -> Clue:
     said = re.sub(r"\{\w+\}", "…", lines.streams(told.service, told.group)[0].text)
     text = (
         f"log of {env.incident.system.names[told.service]}, trace:none: “{said}” rises from {before:.0f} to "
-        f"{after:.0f} lines a minute at {clock(site.onset)[:5]}: {MEANING[site.mechanism]}"
+        f"{after:.0f} lines a minute at {clock_to_the_minute(site.onset)}: {MEANING[site.mechanism]}"
     )
     return Clue("logs", site.service, "cause", True, text, site.mechanism)
 
@@ -197,8 +197,9 @@ def _approvals(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> C
 
 def _series(env: "FleetEnv", said: Statement) -> Clue:
     then = env.situation.facts.series.value(said.subject, said.metric, said.as_of)
-    text = f"{said.metric} of {said.subject} was {then:g} at {clock(said.as_of)[:5]}, stated as {said.value:g}"
-    return Clue("series", said.subject, "breach", True, text, clock(said.as_of)[:5])
+    time = clock_to_the_minute(said.as_of)
+    text = f"{said.metric} of {said.subject} was {then:g} at {time}, stated as {said.value:g}"
+    return Clue("series", said.subject, "breach", True, text, time)
 
 
 # -- which reading shows it ----------------------------------------------------------------------------
@@ -240,7 +241,7 @@ def _tells_of(message: str, service: str, clue: Clue) -> bool:
 def _times(facts: SeriesFacts) -> list[str]:
     """The clock times of its values; a value holds until the next."""
     count = max([len(row.values) for row in facts.series], default=0) * STEP // 60
-    return [clock(facts.begins + 60 * k)[:5] for k in range(count)]
+    return [clock_to_the_minute(facts.begins + 60 * k) for k in range(count)]
 
 
 def readings_in(shown: Observation) -> Iterable[SeatReading[ReadingFacts]]:

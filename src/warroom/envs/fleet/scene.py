@@ -11,12 +11,12 @@ from warroom.envs.fleet.readings import ReadingFacts, RecordFacts, SeatReading
 from warroom.envs.fleet.situation import Act
 from warroom.envs.scene_parts import Fact, KnownState, of_type, sections
 from warroom.sim.casting import Site
+from warroom.sim.clock import clock
 from warroom.sim.counts import P95
 from warroom.sim.health import health
 from warroom.sim.log_search import LogMatches
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Change
-from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv

@@ -26,6 +26,7 @@ from warroom.envs.fleet.references import PaperReferences
 from warroom.envs.fleet.situation import Situation
 from warroom.sim.alerts import Alert, AlertBook
 from warroom.sim.cast_world import mixes_of
+from warroom.sim.clock import clock, clock_to_the_second
 from warroom.sim.counts import MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import AGENTS, FAMILIES
@@ -40,7 +41,6 @@ from warroom.sim.symptoms import symptom_groups
 from warroom.sim.traces import TraceReading, read_traces
 from warroom.sim.wording.changes import DiffText, PartFact, RolloutText, write_diff, write_fact, write_rollout
 from warroom.sim.wording.charters import write_charter
-from warroom.sim.wording.forms import clock, clock_to_the_second
 from warroom.sim.wording.papers import (
     SignedBy,
     write_approval,

@@ -11,6 +11,7 @@ from warroom.core.rng import stream
 from warroom.core.tools import ToolError
 from warroom.envs.logs.incident import LogsIncident, incident_counts
 from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading, ShownLine, SystemReading, UserRequests
+from warroom.sim.clock import minute_text
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
 from warroom.sim.log_records import KeptLine
@@ -79,7 +80,7 @@ class IncidentLogs:
             raise ToolError(f"a time is written like 14:20, got {quote_input(since)}")
         minute = 60 * int(match[1]) + int(match[2])
         if minute >= now:
-            raise ToolError(f"it is {now // 60:02d}:{now % 60:02d} now; {since.strip()} is still to come")
+            raise ToolError(f"it is {minute_text(now)} now; {since.strip()} is still to come")
         return max(minute, self.world.first)
 
     def _one(self, source: str, query: Query, first: int) -> ServiceReading:

@@ -7,9 +7,8 @@ from warroom.core.scene import Edge, Node, Scene
 from warroom.core.types import Observation
 from warroom.envs.logs.views import Catalogue, LogsPage, ServiceReading, SystemReading
 from warroom.envs.scene_parts import Fact, of_type, sections
+from warroom.sim.clock import clock, minute_text
 from warroom.sim.health import health
-from warroom.sim.log_search import minute_text
-from warroom.sim.wording.forms import clock
 
 if TYPE_CHECKING:
     from warroom.envs.logs.base_env import BaseLogsEnv

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias
 
+from warroom.sim.clock import clock, clock_to_the_second
 from warroom.sim.wording.template import ValueForm
 
 Way: TypeAlias = Callable[..., str | None]
@@ -63,17 +64,6 @@ def _read_percent(text: str) -> float:
         return _SHARES[text]
     number = re.sub(r"\s*(%|per ?cent|pct)$", "", text)
     return float(_NUMBERS[number]) if number in _NUMBERS else float(number)
-
-
-def clock(second: int) -> str:
-    """`14:05`, or `14:05:30` if it is not a whole minute."""
-    seconds = f":{second % 60:02d}" if second % 60 else ""
-    return f"{second // 3600:02d}:{second // 60 % 60:02d}{seconds}"
-
-
-def clock_to_the_second(second: int) -> str:
-    """`14:05:00`."""
-    return f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
 
 
 def _twelve(second: int) -> str | None:

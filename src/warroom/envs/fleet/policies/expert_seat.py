@@ -19,6 +19,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.reasons import why
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import REMEDIES
+from warroom.sim.clock import clock_to_the_minute
 
 WELL, FAILING = "all well", "still failing"
 TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
@@ -187,5 +188,4 @@ class ObservingSeat(ExpertSeat):
 
     def ago(self, minutes: int) -> str:
         """The time so many minutes before the first page."""
-        second = max(0, self.first - 60 * minutes)
-        return f"{second // 3600:02d}:{second // 60 % 60:02d}"
+        return clock_to_the_minute(max(0, self.first - 60 * minutes))

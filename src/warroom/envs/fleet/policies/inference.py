@@ -9,6 +9,7 @@ from typing import NamedTuple
 from warroom.envs.fleet.metrics_facts import MetricsFacts
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import Arrival, Content
+from warroom.sim.clock import clock_to_the_minute
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.formulas import Terms
 from warroom.sim.records import Change, Condition, Ground, LedgerRow, Statement, Target
@@ -293,7 +294,7 @@ def missing_papers(known: Knowledge, cause: SuspectChange) -> list[Missing]:
     if known.calendar is None:
         out.append(Missing("manager", "calendar", ()))
     if row is not None and not is_checked(known, row.statement):
-        out.append(Missing("sre", "series", (row.statement.subject, _time(row.statement.as_of))))
+        out.append(Missing("sre", "series", (row.statement.subject, clock_to_the_minute(row.statement.as_of))))
     return out
 
 
@@ -311,10 +312,6 @@ def is_checked(known: Knowledge, said: Statement) -> bool:
     except KeyError:
         return False
     return True
-
-
-def _time(second: int) -> str:
-    return f"{second // 3600:02d}:{second // 60 % 60:02d}"
 
 
 class Judgement(NamedTuple):

@@ -12,10 +12,10 @@ from warroom.envs.fleet.policies.inference import (
     signers_of,
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.sim.clock import clock
 from warroom.sim.families import AGENTS
 from warroom.sim.records import Change, Charter, Ground
 from warroom.sim.rules import size_of
-from warroom.sim.wording.forms import clock
 
 
 class Thinking(Protocol):

@@ -19,10 +19,10 @@ from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
+from warroom.sim.clock import clock_to_the_minute
 from warroom.sim.families import AGENTS
 from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Target
 from warroom.sim.rules import breaches
-from warroom.sim.wording.forms import clock
 
 LEDGER_HOURS, SERIES_SECONDS = 3, 3000
 """How far back readings go."""
@@ -205,7 +205,7 @@ def read_everything(env: FleetEnv) -> Knowledge:
     known.add(env.observation())
     second = env.situation.second
     since = f"{max(0, second // 3600 - LEDGER_HOURS):02d}:00"
-    recent = f"{(second - SERIES_SECONDS) // 3600:02d}:{(second - SERIES_SECONDS) // 60 % 60:02d}"
+    recent = clock_to_the_minute(second - SERIES_SECONDS)
     for service in sorted(known.places(place)):
         for facts in (
             sources.metrics(service), sources.series(service, recent), sources.record(service, since),
@@ -225,5 +225,5 @@ def read_everything(env: FleetEnv) -> Knowledge:
         known.add_facts(sources.diff(f"CHG-{number}"))
     for row in known.rows.values():
         if not is_checked(known, row.statement):
-            known.add_facts(sources.series(row.statement.subject, clock(row.statement.as_of)[:5]))
+            known.add_facts(sources.series(row.statement.subject, clock_to_the_minute(row.statement.as_of)))
     return known
