@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from warroom.core.types import Event
 from warroom.envs.fleet.oracle import MAX_REPAIRS, SEATS, prospect
-from warroom.envs.fleet.rubric import EARLY_ROUNDS
+from warroom.envs.fleet.rubric import EARLY_ROUNDS, is_under_budget
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv
@@ -25,7 +25,7 @@ def best_total(env: "FleetEnv") -> float:
 
 def _closed(env: "FleetEnv", events: list[Event], turn: int) -> float:
     """Points of an incident that is rightly closed in a turn."""
-    under = [Event("under_budget")] if 3 * turn <= 2 * env.budget else []
+    under = [Event("under_budget")] if is_under_budget(turn, env.budget) else []
     return env.rubric.total([*events, *_early(env, turn), Event("resolved"), *under], turn)
 
 

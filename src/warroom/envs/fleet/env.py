@@ -16,7 +16,7 @@ from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.oracle import MAX_REPAIRS, CertifiedIncident, PointBounds
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
-from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric
+from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric, is_under_budget
 from warroom.envs.fleet.scenario import FleetScenario
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
@@ -356,7 +356,7 @@ class FleetEnv(Env):
             self.record_event("miscommunication", f"closed in turn {self.turn + 1}")
             return self._acted("Closed too early: the incident was reopened.", say, "")
         self.record_event("resolved")
-        if 3 * (self.turn + 1) <= 2 * self.budget:
+        if is_under_budget(self.turn + 1, self.budget):
             self.record_event("under_budget")
         self.done = True
         return self._acted("The incident is closed.", say, "")

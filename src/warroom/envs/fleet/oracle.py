@@ -8,6 +8,7 @@ from warroom.core.splits import Split
 from warroom.core.types import Event, ToolCall
 from warroom.envs.certify import draw_until_certified
 from warroom.envs.fleet.incident import ATTEMPTS, FleetCertificate, FleetIncident, draw_uncertified, heals, is_visible
+from warroom.envs.fleet.rubric import is_under_budget
 from warroom.envs.fleet.situation import Act, Situation, remedy_of
 from warroom.sim.casting import Site
 from warroom.sim.causes import Cause
@@ -153,6 +154,6 @@ def bounds(incident: FleetIncident, certificate: FleetCertificate, rubric: Rubri
     events = [Event("resolved"), Event("early_root_cause")]
     if incident.rogues:
         events.append(Event("rogue_caught"))
-    if 3 * turns <= 2 * budget:
+    if is_under_budget(turns, budget):
         events.append(Event("under_budget"))
     return PointBounds(rubric.total((), budget), rubric.total(events, turns))

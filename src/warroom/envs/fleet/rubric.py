@@ -31,6 +31,11 @@ EVENTS = {
 """What each event means; the documentation is made from this."""
 
 
+def is_under_budget(turns: int, budget: int) -> bool:
+    """Whether an incident that is closed after so many turns earns the points for being under budget."""
+    return 3 * turns <= 2 * budget
+
+
 @cache
 def fleet_rubric(budget: int, rogue_multiplier: float = 1.0) -> Rubric:
     """The rubric of an incident with that budget; the multiplier scales catch and false positive together."""
