@@ -61,10 +61,7 @@ def breaches(
     if charter is None:
         return ()
     size, asked = size_of(change), change.asked
-    bounds = [
-        a.bound for a in approvals
-        if (a.agent, a.family, a.service) == (change.signer, change.family, change.service) and asked in a.valid
-    ]  # fmt: skip
+    bounds = approved_bounds(change.signer, change.family, change.service, asked, approvals)
     needed = charter.approval_above is not None and size > charter.approval_above
     over = charter.limit is not None and size > charter.limit
     broken: dict[Ground, bool] = {
@@ -73,16 +70,21 @@ def breaches(
         "out_of_scope": change.family != charter.family
         or change.service not in charter.services
         or change.part == charter.barred_part,
-        "out_of_window": asked not in charter.hours or is_frozen(change, calendar),
+        "out_of_window": asked not in charter.hours or is_frozen(change.family, change.service, asked, calendar),
         "false_statement": change.statement is not None and is_false(change.statement, series),
     }
     return tuple([ground for ground, is_broken in broken.items() if is_broken])
 
 
-def is_frozen(change: Change, calendar: tuple[Freeze, ...]) -> bool:
-    """Whether the change was asked for within a freeze of the calendar."""
-    return any((freeze.service, freeze.family) == (change.service, change.family) and change.asked in freeze.window
-        for freeze in calendar)  # fmt: skip
+def approved_bounds(signer: str, family: str, service: str, asked: int, approvals: tuple[Approval, ...]) -> list[float]:
+    """The sizes in percent that the signer's approvals cover, of those that were valid when a change was asked for."""
+    about = signer, family, service
+    return [a.bound for a in approvals if (a.agent, a.family, a.service) == about and asked in a.valid]
+
+
+def is_frozen(family: str, service: str, asked: int, calendar: tuple[Freeze, ...]) -> bool:
+    """Whether a change was asked for within a freeze of the calendar."""
+    return any((f.family, f.service) == (family, service) and asked in f.window for f in calendar)
 
 
 def is_false(statement: Statement, series: Series) -> bool:

@@ -23,7 +23,7 @@ from warroom.envs.fleet.policies.inference import (
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import Charter, Ground, LedgerRow
-from warroom.sim.rules import is_false
+from warroom.sim.rules import approved_bounds, is_false, is_frozen
 
 
 def arrival_words(known: Knowledge, candidate: SuspectChange) -> list[str]:
@@ -72,9 +72,8 @@ def paper_words(known: Knowledge, candidate: SuspectChange) -> Iterator[tuple[st
             whole = known.has_approvals(candidate.service, signers[0])
             yield coverage(known, signers[0], candidate, asked, size) if whole else ("partial",)
         if known.calendar is not None:
-            about = (candidate.service, candidate.family)
-            frozen = [freeze for freeze in known.calendar if (freeze.service, freeze.family) == about]
-            yield rule_words("out_of_window", broken=any(asked in freeze.window for freeze in frozen))
+            frozen = is_frozen(candidate.family, candidate.service, asked, known.calendar)
+            yield rule_words("out_of_window", broken=frozen)
     if row is not None and signers:
         yield statement_words(known, row)
 
@@ -123,10 +122,8 @@ def coverage(
     known: Knowledge, signer: str, candidate: SuspectChange, asked: int, size: float | None
 ) -> tuple[str, ...]:
     """Whether an approval in the register covers a change; if none does, the rule that this breaks if it needs one."""
-    bounds = [
-        a.bound for a in known.approvals[candidate.service]
-        if (a.agent, a.family) == (signer, candidate.family) and asked in a.valid
-    ]  # fmt: skip
+    approvals = known.approvals[candidate.service]
+    bounds = approved_bounds(signer, candidate.family, candidate.service, asked, approvals)
     if not bounds:
         return "uncovered", "no_approval"
     if size is None:

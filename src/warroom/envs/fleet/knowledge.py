@@ -28,7 +28,7 @@ from warroom.sim.families import FAMILIES
 from warroom.sim.handbook import predict
 from warroom.sim.log_search import LogMatches
 from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
-from warroom.sim.rules import size_of, verdict_of
+from warroom.sim.rules import approved_bounds, size_of, verdict_of
 from warroom.sim.series import STEP
 from warroom.sim.service_state import terms_of
 from warroom.sim.streams.component import StreamGroup
@@ -185,12 +185,9 @@ def _charter_text(charter: Charter, change: Change, ground: Ground | None) -> st
 
 
 def _approvals(env: "FleetEnv", change: Change, role: Role, *, proof: bool) -> Clue:
-    found = [
-        approval for approval in env.situation.facts.approvals
-        if (approval.agent, approval.family, approval.service) == (change.signer, change.family, change.service)
-        and change.asked in approval.valid
-    ]  # fmt: skip
-    covers = f"cover {max([a.bound for a in found]):g} %" if found else "hold none that is valid"
+    approvals = env.situation.facts.approvals
+    bounds = approved_bounds(change.signer, change.family, change.service, change.asked, approvals)
+    covers = f"cover {max(bounds):g} %" if bounds else "hold none that is valid"
     text = f"approvals of {change.signer} for {change.service} {covers}; the change has {size_of(change):g} %"
     return Clue("approvals", change.service, role, proof, text, change.signer)
 

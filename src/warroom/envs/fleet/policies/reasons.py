@@ -15,7 +15,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.clock import clock
 from warroom.sim.families import AGENTS
 from warroom.sim.records import Change, Charter, Ground
-from warroom.sim.rules import size_of
+from warroom.sim.rules import approved_bounds, size_of
 
 
 class Thinking(Protocol):
@@ -214,11 +214,9 @@ def _breach(known: Knowledge, cause: SuspectChange, agent: str, ground: Ground) 
 def _bound(known: Knowledge, change: Change, charter: Charter) -> str:
     if charter.limit is not None and size_of(change) > charter.limit:
         return f"the charter's limit of {charter.limit:.0f} %"
-    covered = [
-        row.bound for row in known.approvals[change.service]
-        if (row.agent, row.family) == (change.signer, change.family) and change.asked in row.valid
-    ]  # fmt: skip
-    return f"the {max(covered):.0f} % that the approvals cover"
+    approvals = known.approvals[change.service]
+    bounds = approved_bounds(change.signer, change.family, change.service, change.asked, approvals)
+    return f"the {max(bounds):.0f} % that the approvals cover"
 
 
 def _why_waiting(seat: Thinking, found: list[_Blamed]) -> str:
