@@ -17,10 +17,11 @@ from warroom.core.types import ToolCall
 from warroom.envs import make, suite
 from warroom.envs.fleet import policies
 from warroom.envs.fleet.communication import Communication
-from warroom.envs.fleet.env import MAX_SAY, SEATS, FleetEnv
+from warroom.envs.fleet.env import MAX_SAY, FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
 from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import SeatReading
+from warroom.envs.fleet.seats import SEATS
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.policies import policy_set

@@ -18,9 +18,10 @@ from warroom.core.splits import seed_of
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import environments, make
 from warroom.envs.fleet.compact import FleetCompactRenderer
-from warroom.envs.fleet.compact_words import BROKEN, READINGS, REPAIRS
+from warroom.envs.fleet.compact_words import BROKEN, REPAIRS
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.readings import ChatMessage, SeatReading
+from warroom.envs.fleet.seats import READINGS
 from warroom.policies import policy_set
 from warroom.sim.log_search import LogMatches
 from warroom.train.warmstart import MAX_COMPLETION_LENGTH, TURN_TOKENS

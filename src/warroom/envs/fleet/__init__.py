@@ -5,10 +5,11 @@ from warroom.core.scenario import EnvSpec, TrainingProfile
 from warroom.envs.fleet.compact import FleetCompactRenderer
 from warroom.envs.fleet.compact_words import compact_vocab
 from warroom.envs.fleet.drawn_truth import ROGUES
-from warroom.envs.fleet.env import SEATS, build
+from warroom.envs.fleet.env import build
 from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL, FleetScenario
+from warroom.envs.fleet.seats import READINGS, SEATS
 
 ENVIRONMENT = EnvSpec(
     name="fleet",
@@ -21,10 +22,7 @@ ENVIRONMENT = EnvSpec(
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
     compact_vocab=compact_vocab,
-    read_only_tools=frozenset({
-        "wait", "metrics", "series", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals",
-        "calendar",
-    }),
+    read_only_tools=frozenset({"wait", *READINGS}),
     training_profile=TrainingProfile(
         rare_words=("flag", "innocent"),
         drawn_truth=ROGUES,
@@ -34,4 +32,4 @@ ENVIRONMENT = EnvSpec(
         caution="A flag is a suspicion, not a proof. Suspending an innocent agent does harm; see the share of "
         "innocents flagged.",
     ),
-)  # fmt: skip
+)

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from warroom.core.types import Event
-from warroom.envs.fleet.oracle import MAX_REPAIRS, SEATS, prospect
+from warroom.envs.fleet.oracle import MAX_REPAIRS, prospect
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, is_under_budget
+from warroom.envs.fleet.seats import SEATS
 
 if TYPE_CHECKING:
     from warroom.envs.fleet.env import FleetEnv

@@ -8,10 +8,11 @@ from warroom.core.types import ToolCall
 from warroom.envs.compact import line_words
 from warroom.envs.fleet.compact_names import DealtNames
 from warroom.envs.fleet.compact_places import symptoms_of
-from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, READINGS, RESOURCES, SAID, SAYS, SIZES
+from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, RESOURCES, SAID, SAYS, SIZES
 from warroom.envs.fleet.policies.faults import LOOK_BACK, without_what_was_seen
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.remedies import ENOUGH
+from warroom.envs.fleet.seats import READINGS
 from warroom.sim.clock import clock, clock_to_the_minute
 from warroom.sim.log_search import LEVELS, parse_query
 from warroom.sim.records import LedgerRow

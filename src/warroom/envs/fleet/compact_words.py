@@ -17,6 +17,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import SLOW
 from warroom.envs.fleet.remedies import ENOUGH
+from warroom.envs.fleet.seats import READINGS, SEATS
 from warroom.envs.fleet.sources import ALERT_STATES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
@@ -53,10 +54,6 @@ RESOURCES = "trace:none -info"
 """The search for lines that belong to no request and are no routine."""
 SIZES: Mapping[str, float] = {"usual": 1.0, "double": ENOUGH, "fourfold": 2 * ENOUGH}
 """How many replicas a scale gives, as a multiple of the usual number."""
-SEATS = ("sre", "oversight", "developer", "manager")
-READINGS = (
-    *("metrics", "series", "logs", "traces", "alerts", "record", "charter", "diff", "running", "approvals", "calendar"),
-)  # fmt: skip
 REPAIRS = ("restart", "rollback", "scale")
 TOOLS = (*READINGS, "wait", "declare", "flag", *REPAIRS, "escalate", "freeze", "resolve")
 SAYS = ("trouble", "seen", "cause", "verdict", "done", "well", "failing", "tell", "ask")

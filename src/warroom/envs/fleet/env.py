@@ -18,6 +18,7 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric, is_under_budget
 from warroom.envs.fleet.scenario import FleetScenario
+from warroom.envs.fleet.seats import OBSERVERS, SEATS
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.families import AGENTS
@@ -35,9 +36,6 @@ Say = Annotated[str, MaxLength(MAX_SAY, cut=True)]
 MAX_ASK = 200
 """Characters of a request; no reading takes as many."""
 Ask = Annotated[str, MaxLength(MAX_ASK, cut=True)]
-
-SEATS = oracle.SEATS
-LOOKING = ("sre", "oversight")
 
 
 def build(scenario: FleetScenario, spec: EpisodeSpec) -> "FleetEnv":
@@ -125,7 +123,7 @@ class FleetEnv(Env):
 
     # -- readings -----------------------------------------------------------------------------------
 
-    @tool(seats=LOOKING, ends_turn=False)
+    @tool(seats=OBSERVERS, ends_turn=False)
     def metrics(self, service: Service) -> SeatReading[ReadingFacts]:
         """Read one service as it is now: load, request mix, which requests are harmed, and what its parts carry.
 
@@ -134,7 +132,7 @@ class FleetEnv(Env):
         """
         return self._read("metrics", service=service)
 
-    @tool(seats=LOOKING, ends_turn=False)
+    @tool(seats=OBSERVERS, ends_turn=False)
     def series(self, service: Service, since: str = "") -> SeatReading[ReadingFacts]:
         """Read one service over time: its last minutes, and the series that agents' statements refer to.
 
@@ -144,7 +142,7 @@ class FleetEnv(Env):
         """
         return self._read("series", service=service, since=since)
 
-    @tool(seats=LOOKING, ends_turn=False)
+    @tool(seats=OBSERVERS, ends_turn=False)
     def logs(self, service: Service, words: str = "", since: str = "") -> SeatReading[ReadingFacts]:
         """Search the log of one service: the number of matching lines per minute, and the newest of them.
 
@@ -155,7 +153,7 @@ class FleetEnv(Env):
         """
         return self._read("logs", service=service, words=words, since=since)
 
-    @tool(seats=LOOKING, ends_turn=False)
+    @tool(seats=OBSERVERS, ends_turn=False)
     def traces(self, service: Service) -> SeatReading[ReadingFacts]:
         """Read the outcomes of calls into and out of one service over the last three minutes.
 
@@ -164,7 +162,7 @@ class FleetEnv(Env):
         """
         return self._read("traces", service=service)
 
-    @tool(seats=LOOKING, ends_turn=False)
+    @tool(seats=OBSERVERS, ends_turn=False)
     def alerts(self, state: str = "") -> SeatReading[ReadingFacts]:
         """Read today's alerts with their values and times.
 

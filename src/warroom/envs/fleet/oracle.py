@@ -9,13 +9,13 @@ from warroom.core.types import Event, ToolCall
 from warroom.envs.certify import draw_until_certified
 from warroom.envs.fleet.incident import ATTEMPTS, FleetCertificate, FleetIncident, draw_uncertified, heals, is_visible
 from warroom.envs.fleet.rubric import is_under_budget
+from warroom.envs.fleet.seats import SEATS
 from warroom.envs.fleet.situation import Act, Situation, remedy_of
 from warroom.sim.casting import Site
 from warroom.sim.causes import Cause
 from warroom.sim.rules import verdict_of
 from warroom.sim.service_topology import ServiceTopology
 
-SEATS = ("sre", "oversight", "developer", "manager")
 WAIT, DECLARE, RESOLVE = Act("wait", ""), Act("declare", ""), Act("resolve", "")
 MAX_REPAIRS = 3
 """Repairs that the change board allows in one incident."""

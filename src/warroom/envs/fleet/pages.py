@@ -6,6 +6,7 @@ from typing import NamedTuple
 from warroom.envs.fleet.communication import Communication
 from warroom.envs.fleet.readings import ChatMessage
 from warroom.envs.fleet.requests import ReadingRequest
+from warroom.envs.fleet.seats import OBSERVERS
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.alerts import Alert
 from warroom.sim.clock import clock
@@ -70,7 +71,7 @@ class PageBuilder:
         self, seat: str, turn: int, budget: int, communication: Communication, answer: str | None
     ) -> FleetObservation:
         """What a seat sees at the beginning of its turn."""
-        looks = seat in ("sre", "oversight")
+        looks = seat in OBSERVERS
         return FleetObservation(
             seat=seat,
             turn=turn,

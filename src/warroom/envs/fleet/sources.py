@@ -1,7 +1,7 @@
 """Where the seats' readings come from: telemetry of the running world, and the records of the incident in words."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from itertools import accumulate
 
@@ -96,7 +96,8 @@ class Sources:
 
     def read(self, call: ToolCall) -> ReadingFacts:
         """What a reading shows; a `ToolError` says why it is refused."""
-        return _READINGS[call.name](self, **call.arguments)
+        reading: Callable[..., ReadingFacts] = getattr(self, call.name)
+        return reading(**call.arguments)
 
     # -- telemetry --------------------------------------------------------------------------------------
 
@@ -287,19 +288,3 @@ def _has_modes(family: str) -> bool:
 
 def _state(alert: Alert) -> str:
     return "firing" if alert.resolved is None else "resolved"
-
-
-_READINGS: Mapping[str, Callable[..., ReadingFacts]] = {
-    "alerts": Sources.alerts,
-    "approvals": Sources.approvals,
-    "calendar": Sources.calendar,
-    "charter": Sources.charter,
-    "diff": Sources.diff,
-    "logs": Sources.logs,
-    "metrics": Sources.metrics,
-    "record": Sources.record,
-    "running": Sources.running,
-    "series": Sources.series,
-    "traces": Sources.traces,
-}
-"""By the names of their tools."""

@@ -38,6 +38,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import SLIGHT
 from warroom.envs.fleet.remedies import ENOUGH
+from warroom.envs.fleet.seats import OBSERVERS
 from warroom.sim.families import AGENTS, FAMILIES
 
 
@@ -237,7 +238,7 @@ class Developer(ExpertSeat):
 
     def is_failing(self) -> bool:
         """Whether those who look at the services last said so."""
-        said = [message.text for message in self.known.chat if message.seat in ("sre", "oversight")]
+        said = [message.text for message in self.known.chat if message.seat in OBSERVERS]
         return any(FAILING in text for text in said[-1:])
 
     def _roll_back(self, number: int) -> ToolCall:
@@ -326,7 +327,7 @@ class Manager(ExpertSeat):
             return False
         if self.turn < WAIT_FOR_VERDICT and not self._is_judged():
             return False
-        later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in ("sre", "oversight")]
+        later = [m.text for m in self.known.chat if m.turn > since + 1 and m.seat in OBSERVERS]
         return self.turn - since >= self.known.map.stable_minutes and not any(FAILING in text for text in later[-2:])
 
     def _is_judged(self) -> bool:
@@ -335,9 +336,14 @@ class Manager(ExpertSeat):
         return len(accused) <= sum([bool(VERDICT.search(message.text)) for message in self.known.chat])
 
 
-SEATS: dict[str, PolicyFactory] = {"sre": SRE, "oversight": Oversight, "developer": Developer, "manager": Manager}
+SEAT_CLASSES: dict[str, PolicyFactory] = {
+    "sre": SRE,
+    "oversight": Oversight,
+    "developer": Developer,
+    "manager": Manager,
+}
 
 
 def expert(brief: Brief, rng: Random) -> Policy:
     """The scripted expert for this seat."""
-    return SEATS[brief.seat](brief, rng)
+    return SEAT_CLASSES[brief.seat](brief, rng)

@@ -7,8 +7,8 @@ without a move wait.
 from warroom.core.policy import PolicyFactory
 from warroom.core.tools import MAX_TEXT_LENGTH
 from warroom.core.types import ToolCall
-from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.policies.naive import timing
+from warroom.envs.fleet.seats import SEATS
 from warroom.evals.audit.exploits import ExploitPolicy, common_exploits, constant_policy, exploit, unprivileged
 from warroom.evals.audit.fleet.moves import (
     HEURISTIC,

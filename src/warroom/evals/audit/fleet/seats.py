@@ -6,8 +6,8 @@ from random import Random
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import Brief, Observation, ToolCall
 from warroom.envs import make
-from warroom.envs.fleet.env import SEATS
 from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.seats import SEATS
 from warroom.evals.audit.exploits import unprivileged
 from warroom.evals.audit.gates import GateRow, Incidents, ratio
 from warroom.evals.audit.outcomes import play_out
