@@ -6,8 +6,8 @@ Boards, pages and viewers draw a scene; no policy ever sees one.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-STATES = ("healthy", "degraded", "critical", "unknown")
-"""How a part may be; unknown also where the seat that looks has not been told."""
+STATES = ("unknown", "healthy", "degraded", "critical")
+"""How a part may be, the worse the later; unknown also where the seat that looks has not been told."""
 
 
 class Node(NamedTuple):

@@ -32,12 +32,10 @@ from warroom.sim.rules import Facts
 from warroom.sim.series import STEP, SeriesBook
 from warroom.sim.service_state import PartState, ServiceState, Uptake, three_digits
 from warroom.sim.tiers import TIERS, Difficulty
-from warroom.sim.topology import ServiceSystem
+from warroom.sim.topology import LEAST_REACH, ServiceSystem
 
 REDRAWS = 400
 """Sets of candidates that are drawn at most."""
-LEAST_REACH = 0.12
-"""Share of user requests that must depend on a service in trouble."""
 FIRST_PAGE, PAGES = 9 * 3600, 96
 """The first second of the day at which a page may come, and of how many five-minute marks it is one."""
 APPROVALS = range(300, 400)

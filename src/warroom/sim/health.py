@@ -14,8 +14,6 @@ class HealthThreshold(NamedTuple):
 
 DEGRADED = HealthThreshold(0.05, 2.0)
 CRITICAL = HealthThreshold(0.3, 4.0)
-STATES = ("unknown", "healthy", "degraded", "critical")
-"""States, the worse the later."""
 
 
 def health(error: float, latency: float, usual_latency: float) -> str:

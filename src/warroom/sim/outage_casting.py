@@ -17,10 +17,8 @@ from warroom.sim.records import EVERYTHING, Harm, Target
 from warroom.sim.request_mix import RequestMix, draw_request_mix
 from warroom.sim.targets import MOST_TARGET, draw_target
 from warroom.sim.tiers import TIERS
-from warroom.sim.topology import ServiceSystem
+from warroom.sim.topology import LEAST_REACH, ServiceSystem
 
-LEAST_REACH = 0.12
-"""Share of users' requests that must depend on a service for an outage there."""
 MOST_SHARE = 0.85
 """Largest share of a service's requests that an outage harms."""
 LINE_RATES = 0.05, 0.25

@@ -14,6 +14,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from warroom.core.checks import check_choice
 from warroom.core.errors import UnknownName, describe_error, quote_input, unknown_name_message
 from warroom.core.strict_json import parse_json, read_json_object
 
@@ -235,15 +236,10 @@ def parse_record(data: object) -> Record:
     if not _NEEDED[kind] <= data.keys():
         raise ValueError(f"a {kind} lacks {', '.join(sorted(_NEEDED[kind] - data.keys()))}")
     record = made(**data)
-    _check_word("window", record.window, WINDOWS)
+    check_choice("window", record.window, WINDOWS)
     if isinstance(record, RecordedLine) and record.level:
-        _check_word("level", record.level, LEVELS)
+        check_choice("level", record.level, LEVELS)
     return record
-
-
-def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(unknown_name_message(name, value, allowed))
 
 
 def text_lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -14,6 +14,7 @@ from warroom.core.splits import Split
 from warroom.sim.casting import Casting, Site
 from warroom.sim.counts import USERS
 from warroom.sim.family import Arena, Mechanism
+from warroom.sim.service_topology import STORES
 from warroom.sim.streams.component import FIRST_AND_SECOND, StreamGroup, SymptomSource, line_stream
 from warroom.sim.streams.symptom_lines import AT_CALLERS, CONSEQUENCES, SYMPTOMS
 from warroom.sim.tiers import TIERS, CountRange
@@ -21,7 +22,6 @@ from warroom.sim.topology import ServiceSystem
 
 STORES_ONLY: frozenset[Mechanism] = frozenset({"locks"})
 """Failures of which only components that hold data write."""
-STORES = frozenset({"db", "cache", "queue"})
 SELDOM: frozenset[Mechanism] = frozenset({"certificate", "contention", "link_latency"})
 """What does not come and go on any day, or is known to the machine alone."""
 AT_STORES: frozenset[Mechanism] = frozenset({"disk_space", "transient"})

@@ -16,6 +16,8 @@ QUEUEING_LIMIT = 1.15
 """Latency grows as 1 + x^3 / (1.15 - x) with utilisation x: about x7.7 at saturation, never infinite."""
 FILLING = frozenset({"db", "queue"})
 """Stores whose disk fills with what they keep."""
+LEAST_REACH = 0.12
+"""Share of user requests that must depend on a service for it to be the place of an incident."""
 SLO_LATENCY = 2.0
 """The service-level objective on user latency, as a multiple of the healthy one."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from warroom.core.scene import Node, Scene
+from warroom.core.scene import STATES, Node, Scene
 from warroom.core.types import Observation
 from warroom.envs.logs.recorded_views import (
     CallLogs,
@@ -18,7 +18,7 @@ from warroom.envs.logs.recorded_views import (
 from warroom.envs.logs.scene import declared, edges_of
 from warroom.envs.logs.views import Catalogue
 from warroom.envs.scene_parts import Fact, KnownState, of_type, sections
-from warroom.sim.health import STATES, health
+from warroom.sim.health import health
 
 if TYPE_CHECKING:
     from warroom.envs.logs.recorded import RecordedLogsEnv

@@ -157,4 +157,4 @@ def merge_scenes(scenes: Sequence[Scene]) -> Scene:
 
 
 def _knowledge(node: Node) -> tuple[int, int]:
-    return ("unknown", *(state for state in STATES if state != "unknown")).index(node.state), len(node.facts)
+    return STATES.index(node.state), len(node.facts)
