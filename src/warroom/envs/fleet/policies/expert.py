@@ -55,7 +55,7 @@ class SRE(ObservingSeat):
     _place: str | None = None
 
     @property
-    def second(self) -> str | None:
+    def other_victim(self) -> str | None:
         """Another service in alarm whose trouble does not come from the first place; once that is well, any that still
         fails."""
         if self.victim is None or (self.is_repaired() and self.victim in self.known.firing()):
@@ -83,8 +83,8 @@ class SRE(ObservingSeat):
         if self.turn == 1:
             for service in sorted(self.known.places(self.victim) - {self.victim}):
                 yield ToolCall("metrics", {"service": service})
-        if self.second is not None:
-            yield from self.metrics_of_places(self.second)
+        if self.other_victim is not None:
+            yield from self.metrics_of_places(self.other_victim)
         unsettled = [b.victim for b in self.conclusions() if not b.settled and b.victim is not None]
         yield from in_turn([symptom_readings(self.known, place, self.ago(LOOK_BACK)) for place in unsettled])
 
@@ -106,10 +106,10 @@ class SRE(ObservingSeat):
 
     def _cause_elsewhere(self) -> str:
         """The fault at the second place, once it is known: declared was that of the first."""
-        fault = likely_fault(self.known, self.second) if self.second else None
-        if fault is None or not self._is_likelier(fault, conclude(self.known, self.second)):
+        fault = likely_fault(self.known, self.other_victim) if self.other_victim else None
+        if fault is None or not self._is_likelier(fault, conclude(self.known, self.other_victim)):
             return ""
-        return f"cause {fault.mechanism} at {self.second} by none;"
+        return f"cause {fault.mechanism} at {self.other_victim} by none;"
 
     def _is_likelier(self, fault: LikelyFault, believed: Conclusion) -> bool:
         """Whether a fault did it, rather than a change that brought the same lines about."""
@@ -128,12 +128,8 @@ class SRE(ObservingSeat):
 class Oversight(ObservingSeat):
     """Reads the ledger of the place and the charters of whoever signed, and suspends a rogue for the rule it broke."""
 
-    def readings(self) -> Iterator[ToolCall]:
+    def readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         """The ledger, then charters: that of the cause first."""
-        found = [(believed, believed.victim) for believed in self.conclusions()]
-        yield from in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
-
-    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         yield ToolCall("record", {"subject": victim, "since": self.ago(LEDGER_BACK)})
         if believed.cause is not None:
             yield from self._papers(believed.cause)
@@ -184,12 +180,8 @@ class Developer(ExpertSeat):
 
     _last = 0
 
-    def readings(self) -> Iterator[ToolCall]:
+    def readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         """Diffs: those that could do most harm first; what runs, where the ledger may not tell."""
-        found = [(believed, believed.victim) for believed in self.conclusions()]
-        yield from in_turn([self._readings_about(believed, place) for believed, place in found if place is not None])
-
-    def _readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
         if believed.cause is not None and not believed.settled:
             yield ToolCall("running", {"service": believed.cause.service})
         if believed.settled:
@@ -216,7 +208,11 @@ class Developer(ExpertSeat):
         for other in others:
             if other.settled and other.cause is not None and f"rollback CHG-{other.cause.id}" not in self.done:
                 return self._roll_back(other.cause.id)
-        if declared is not None and declared[2] == self.second and f"restart {self.second}" not in self.done:
+        if (
+            declared is not None
+            and declared[2] == self.other_victim
+            and f"restart {self.other_victim}" not in self.done
+        ):
             return self._repair(declared[1], declared[2])
         if others and self._repaired_place(believed):
             return self.call("wait")
@@ -278,8 +274,8 @@ class Manager(ExpertSeat):
         for place in sorted(self.known.places(self.victim), key=lambda name: (name != self.victim, name)):
             if place == self.victim or any(row.service == place for row in self.known.rows.values()):
                 yield ToolCall("approvals", {"service": place})
-        if self.second is not None:
-            yield ToolCall("approvals", {"service": self.second})
+        if self.other_victim is not None:
+            yield ToolCall("approvals", {"service": self.other_victim})
         yield ToolCall("calendar")
         for cause in self.causes():
             for missing in missing_papers(self.known, cause):

@@ -101,9 +101,14 @@ class ExpertSeat(ABC):
         yield from [request.call for request in page.requests] if page else []
         yield from self.readings()
 
-    @abstractmethod
     def readings(self) -> Iterator[ToolCall]:
-        """What is worth reading, the most telling first."""
+        """What is worth reading, the most telling first; of several places in trouble, about each in turn."""
+        found = [(believed, believed.victim) for believed in self.conclusions()]
+        yield from in_turn([self.readings_about(believed, place) for believed, place in found if place is not None])
+
+    def readings_about(self, believed: Conclusion, victim: str) -> Iterator[ToolCall]:
+        """What is worth reading about one place in trouble."""
+        return iter(())
 
     @abstractmethod
     def decide(self) -> ToolCall:
@@ -139,11 +144,11 @@ class ExpertSeat(ABC):
         return any(DONE.search(message.text) for message in self.known.chat)
 
     @property
-    def second(self) -> str | None:
+    def other_victim(self) -> str | None:
         """Another place that is in trouble of its own, as the SRE has said."""
         said = [TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
-        second = said[-1][1] if said and len(said[-1]) > 1 else None
-        return second if second in self.known.kinds else None
+        other = said[-1][1] if said and len(said[-1]) > 1 else None
+        return other if other in self.known.kinds else None
 
     def conclusion(self) -> Conclusion:
         """What the seat believes by now about the place of the trouble."""
@@ -151,7 +156,7 @@ class ExpertSeat(ABC):
 
     def conclusions(self) -> list[Conclusion]:
         """What it believes about every place in trouble."""
-        return [self.conclusion(), *([conclude(self.known, self.second)] if self.second else [])]
+        return [self.conclusion(), *([conclude(self.known, self.other_victim)] if self.other_victim else [])]
 
     def declared(self) -> "re.Match[str] | None":
         """The SRE's latest declaration, if it has made one."""
@@ -172,7 +177,7 @@ class ObservingSeat(ExpertSeat):
 
     def trouble(self) -> str:
         """Where it is, and how much is harmed there."""
-        places = [place for place in (self.victim, self.second) if place is not None]
+        places = [place for place in (self.victim, self.other_victim) if place is not None]
         return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
 
     def _seen(self, place: str) -> str:
