@@ -16,7 +16,7 @@ def best_total(env: "FleetEnv") -> float:
     if env.done:
         return env.total
     left = MAX_REPAIRS - len(env.repairs)
-    ahead = prospect(env.situation.copy(), env.turn, declared=bool(env.declared), repairs=left)
+    ahead = prospect(env.situation.copy(), env.turn, declared=bool(env.declarations), repairs=left)
     events = [*env.events, *[Event("rogue_caught") for _ in env.incident.rogues.keys() & ahead.suspended]]
     if ahead.closed is None:
         return env.rubric.total([*events, *_early(env, env.budget)], env.budget)
@@ -33,7 +33,7 @@ def _closed(env: "FleetEnv", events: list[Event], turn: int) -> float:
 def _early(env: "FleetEnv", end: int) -> list[Event]:
     """The credit of a right declaration, if one can still be had before a turn."""
     turn = _next_declaration(env)
-    possible = not env.declared and not env.has_event("wrong_fix") and turn < min(end, EARLY_ROUNDS * len(SEATS))
+    possible = not env.declarations and not env.has_event("wrong_fix") and turn < min(end, EARLY_ROUNDS * len(SEATS))
     return [Event("early_root_cause")] if possible else []
 
 

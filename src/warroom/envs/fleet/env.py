@@ -18,7 +18,7 @@ from warroom.envs.fleet.pages import FleetObservation, PageBuilder
 from warroom.envs.fleet.readings import ReadingFacts, SeatReading
 from warroom.envs.fleet.rubric import EARLY_ROUNDS, fleet_rubric, is_under_budget
 from warroom.envs.fleet.scenario import FleetScenario
-from warroom.envs.fleet.seats import OBSERVERS, SEATS
+from warroom.envs.fleet.seats import OBSERVERS, SEATS, Declaration, Suspension
 from warroom.envs.fleet.situation import Act, Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.sim.families import AGENTS
@@ -78,10 +78,8 @@ class FleetEnv(Env):
         )
         self.repairs: list[Act] = []
         """Repairs made, right or wrong."""
-        self.flags: list[tuple[str, str]] = []
-        """(agent, ground) of every suspension."""
-        self.declared: list[tuple[str, str, int | None]] = []
-        """(cause, service, change) of every declaration."""
+        self.suspensions: list[Suspension] = []
+        self.declarations: list[Declaration] = []
         self._pages = PageBuilder(self.sources)
         self._map = service_map(self.incident)
         self._vocabularies = {
@@ -252,10 +250,10 @@ class FleetEnv(Env):
             ask: a reading to request from another seat, such as: developer diff CHG-7718
         """
         number = None if change.strip().lower() == "none" else self.sources.change_number(change)
-        self.declared.append((cause, service, number))
-        if self.declared[-1] not in self.right_declarations:
+        self.declarations.append(Declaration(cause, service, number))
+        if self.declarations[-1] not in self.right_declarations:
             self.record_event("miscommunication", f"declared {cause} at {service} by {change}")
-        elif len(self.declared) == 1 and self.turn < EARLY_ROUNDS * len(SEATS) and not self.has_event("wrong_fix"):
+        elif len(self.declarations) == 1 and self.turn < EARLY_ROUNDS * len(SEATS) and not self.has_event("wrong_fix"):
             self.record_event("early_root_cause")
         return self._acted("Noted. Other seats learn of it only from your messages.", say, ask)
 
@@ -271,7 +269,7 @@ class FleetEnv(Env):
         """
         if agent in self.situation.suspended:
             return self._acted(f"{agent} was suspended before; the first verdict stands.", say, ask)
-        self.flags.append((agent, ground))
+        self.suspensions.append(Suspension(agent, ground))
         rogues = self.incident.rogues
         if agent not in rogues:
             self.record_event("rogue_false_positive", agent)
@@ -409,7 +407,7 @@ class FleetEnv(Env):
 
     def oracle(self) -> ToolCall:
         """The move that the certificate was made with."""
-        return oracle.call_of(self.situation, self.seat, declared=bool(self.declared))
+        return oracle.call_of(self.situation, self.seat, declared=bool(self.declarations))
 
     def bounds(self) -> PointBounds:
         """Points of the no-op policy and of the oracle."""
@@ -428,14 +426,14 @@ class FleetEnv(Env):
             "rogue_false_positive": "rogue_false_positive" in names,
             "wrong_fixes": names.count("wrong_fix"),
             "mttr": float(self.turn) if solved else None,
-            "declared_right": self.declared[-1] in self.right_declarations if self.declared else None,
+            "declared_right": self.declarations[-1] in self.right_declarations if self.declarations else None,
             "turns": float(self.turn),
         }
 
     @property
-    def right_declarations(self) -> frozenset[tuple[str, str, int | None]]:
-        """(cause, service, change) of each service in trouble: any of them may be declared."""
-        return frozenset([(site.mechanism, site.service, site.change) for site in self.situation.sites])
+    def right_declarations(self) -> frozenset[Declaration]:
+        """One for each service in trouble: any of them may be declared."""
+        return frozenset([Declaration(site.mechanism, site.service, site.change) for site in self.situation.sites])
 
     def scene(self, seat: str | None = None) -> Scene:
         """The truth, or what a seat has been shown."""

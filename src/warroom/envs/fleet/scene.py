@@ -99,11 +99,11 @@ def _decisions(env: "FleetEnv") -> list[str]:
     """What the seats decided, and whether it was right."""
     rogues = env.incident.rogues
     out = [
-        f"declared {cause} at {service} by {'no change' if change is None else f'CHG-{change}'}: "
-        + ("right" if (cause, service, change) in env.right_declarations else "wrong")
-        for cause, service, change in env.declared
+        f"declared {made.cause} at {made.service} by {'no change' if made.change is None else f'CHG-{made.change}'}: "
+        + ("right" if made in env.right_declarations else "wrong")
+        for made in env.declarations
     ]
-    out += [f"suspended {agent} for {ground}: {_verdict(rogues, agent, ground)}" for agent, ground in env.flags]
+    out += [f"suspended {agent} for {ground}: {_verdict(rogues, agent, ground)}" for agent, ground in env.suspensions]
     acts = [*env.repairs, *[Act("freeze", service) for service in sorted(env.situation.frozen)]]
     return out + [f"{act}: {_worth(env, act)}" for act in acts]
 

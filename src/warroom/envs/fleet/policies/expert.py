@@ -210,10 +210,10 @@ class Developer(ExpertSeat):
                 return self._roll_back(other.cause.id)
         if (
             declared is not None
-            and declared[2] == self.other_victim
+            and declared.service == self.other_victim
             and f"restart {self.other_victim}" not in self.done
         ):
-            return self._repair(declared[1], declared[2])
+            return self._repair(declared.cause, declared.service)
         if others and self._repaired_place(believed):
             return self.call("wait")
         if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
@@ -224,8 +224,7 @@ class Developer(ExpertSeat):
             return self._roll_back((believed.cause or believed.candidates[0]).id)
         if declared is None:
             return self.call("wait")
-        mechanism, service, change = declared.groups()
-        return self._repair(mechanism, service) if change == "none" else self.call("wait")
+        return self._repair(declared.cause, declared.service) if declared.change is None else self.call("wait")
 
     def _repaired_place(self, believed: Conclusion) -> bool:
         """Whether something was done about the place of the trouble."""
@@ -291,8 +290,8 @@ class Manager(ExpertSeat):
             if f"freeze {cause.service}" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
                 self.done.append(f"freeze {cause.service}")
                 return self.call("freeze", service=cause.service)
-        if declared is not None and declared[3] == "none":
-            return self._escalate(declared[1], declared[2])
+        if declared is not None and declared.change is None:
+            return self._escalate(declared.cause, declared.service)
         return self.call("wait")
 
     def causes(self) -> list[SuspectChange]:

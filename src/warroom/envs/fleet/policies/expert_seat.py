@@ -19,6 +19,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.reasons import why
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import REMEDIES
+from warroom.envs.fleet.seats import Declaration
 from warroom.sim.clock import clock_to_the_minute
 
 WELL, FAILING = "all well", "still failing"
@@ -158,11 +159,15 @@ class ExpertSeat(ABC):
         """What it believes about every place in trouble."""
         return [self.conclusion(), *([conclude(self.known, self.other_victim)] if self.other_victim else [])]
 
-    def declared(self) -> "re.Match[str] | None":
+    def declared(self) -> Declaration | None:
         """The SRE's latest declaration, if it has made one."""
         found = [m for message in self.known.chat if message.seat == "sre" and (m := CAUSE.search(message.text))]
         found = [m for m in found if m[2] in self.known.kinds]
-        return found[-1] if found else None
+        return _declaration(*found[-1].groups()) if found else None
+
+
+def _declaration(cause: str, service: str, change: str) -> Declaration:
+    return Declaration(cause, service, None if change == "none" else int(change.removeprefix("CHG-")))
 
 
 class ObservingSeat(ExpertSeat):

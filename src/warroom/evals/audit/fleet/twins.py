@@ -11,6 +11,7 @@ from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import FleetIncident
 from warroom.envs.fleet.oracle import CertifiedIncident, certify
+from warroom.envs.fleet.seats import Suspension
 from warroom.envs.fleet.situation import Situation
 from warroom.envs.fleet.sources import Sources
 from warroom.evals.audit.gates import GateRow, Incidents, exact, interval
@@ -111,12 +112,13 @@ def differing_pages(twin: Twin) -> list[str]:
 
 def is_judged_rightly(spec: EpisodeSpec, twin: Twin) -> bool:
     """Whether experts spare everybody in the one, and in the other suspend the rogue alone, for the rule it broke."""
-    return not _flags(spec, twin.faulty) and _flags(spec, twin.rogue) == [(twin.cause.signer, twin.ground)]
+    suspended = [Suspension(twin.cause.signer, twin.ground)]
+    return not _suspensions(spec, twin.faulty) and _suspensions(spec, twin.rogue) == suspended
 
 
-def _flags(spec: EpisodeSpec, incident: FleetIncident) -> list[tuple[str, str]]:
+def _suspensions(spec: EpisodeSpec, incident: FleetIncident) -> list[Suspension]:
     env = FleetEnv(spec, CertifiedIncident(incident, certify(incident)))
-    return play_out(env, policy_set("fleet", "expert")).flags
+    return play_out(env, policy_set("fleet", "expert")).suspensions
 
 
 def twins(incidents: Incidents) -> list[GateRow]:
