@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from warroom.core.errors import UnknownName
-from warroom.envs.fleet.drawn_truth import ROGUES, rogues_of
+from warroom.envs.fleet.drawn_truth import ROGUES, rogue_properties
 from warroom.train.dagger import Dagger
 from warroom.train.leave_out import is_left_out, parse_left_out
 from warroom.train.loading import load_base
@@ -24,12 +24,12 @@ def test_incidents_with_what_is_left_out_are_not_drawn() -> None:
     assert not any(is_left_out(env, left_out) for env in rest)
     kept = [env.spec for env in everything if not is_left_out(env, left_out)]
     assert [env.spec for env in rest][: len(kept)] == kept
-    assert any(rogues_of(env)["ground"] for env in rest)
+    assert any(rogue_properties(env)["ground"] for env in rest)
 
 
 def test_each_rogue_is_of_one_kind_by_every_property() -> None:
     for env in Teaching("fleet").incidents("hard", 20):
-        kinds, rogues = rogues_of(env), len(env.incident.rogues)  # type: ignore[attr-defined]
+        kinds, rogues = rogue_properties(env), len(env.incident.rogues)  # type: ignore[attr-defined]
         assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(ROGUES.values, rogues)
         assert all(found <= set(ROGUES.values[name]) for name, found in kinds.items())
 

@@ -47,7 +47,7 @@ class Alert(NamedTuple):
         return f"FIRING since {minute_text(self.since)} {self.service} {self.rule} {value} ({limit})"
 
 
-class _Life:
+class _RuleState:
     """One rule at one service, minute by minute: the alerts that have resolved, and what it is at now."""
 
     __slots__ = ("below", "beyond", "resolved", "since", "values")
@@ -79,7 +79,7 @@ class AlertBook:
 
     def __init__(self, counts: MinuteCounts) -> None:
         self.counts, self.system = counts, counts.system
-        self._lives: dict[tuple[int, Rule], _Life] = {}
+        self._states: dict[tuple[int, Rule], _RuleState] = {}
         self._suspected: dict[ServiceMinute, list[tuple[int, Rule]]] = {}
         self._next: int | None = None
         """The first minute that is not worked out; None before there is any trouble."""
@@ -93,26 +93,26 @@ class AlertBook:
         for minute in range(begin if self._next is None else self._next, world.minute + 1):
             self._work_out(begin, minute)
         self._next = world.minute + 1
-        found = [alert for key, life in self._lives.items() for alert in self._alerts(*key, life)]
+        found = [alert for key, state in self._states.items() for alert in self._alerts(*key, state)]
         return tuple(sorted(found, key=lambda alert: (alert.since, alert.service, alert.rule)))
 
     def _work_out(self, begin: int, minute: int) -> None:
         """Go on by a minute; a rule that may be beyond its limit for the first time is followed from the beginning."""
-        for key, life in self._lives.items():
-            self._measure(*key, life, minute)
+        for key, state in self._states.items():
+            self._measure(*key, state, minute)
         played = self.counts.world.at(minute)
         if played not in self._suspected:
             self._suspected[played] = self._suspects(played)
         for key in self._suspected[played]:
-            if key not in self._lives:
-                self._lives[key] = _Life()
+            if key not in self._states:
+                self._states[key] = _RuleState()
                 for earlier in range(begin, minute + 1):
-                    self._measure(*key, self._lives[key], earlier)
+                    self._measure(*key, self._states[key], earlier)
 
-    def _measure(self, service: int, rule: Rule, life: _Life, minute: int) -> None:
+    def _measure(self, service: int, rule: Rule, state: _RuleState, minute: int) -> None:
         value = self._value(minute, service, rule)
         if value is not None:
-            life.add(minute, value, self._limit(service, rule))
+            state.add(minute, value, self._limit(service, rule))
 
     def _suspects(self, played: ServiceMinute) -> list[tuple[int, Rule]]:
         """The rules that may be beyond their limits in such a minute, whatever the noise."""
@@ -128,12 +128,12 @@ class AlertBook:
                 found.append((i, "Latency"))
         return found
 
-    def _alerts(self, service: int, rule: Rule, life: _Life) -> Iterator[Alert]:
+    def _alerts(self, service: int, rule: Rule, state: _RuleState) -> Iterator[Alert]:
         name, limit = self.system.names[service], self._limit(service, rule)
-        for since, until, highest in life.resolved:
+        for since, until, highest in state.resolved:
             yield Alert(name, rule, since, until, highest, limit)
-        if life.since is not None:
-            yield Alert(name, rule, life.since, None, life.values[-1], limit)
+        if state.since is not None:
+            yield Alert(name, rule, state.since, None, state.values[-1], limit)
 
     def _limit(self, service: int, rule: Rule) -> float:
         return ERROR_LIMIT if rule == "ErrorShare" else round(LATENCY_LIMIT * P95 * self.system.latency[service], 1)

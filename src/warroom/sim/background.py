@@ -21,8 +21,8 @@ HERE_BEFORE = 3600
 LOOPS = (3, 6)
 """Times that a looping agent makes the same change again."""
 _ROSTER = tuple([(agent, FAMILIES[family]) for agent, family in AGENTS.items()])
-_TRIED = 0.3
-"""Of the routine changes, those made since the last half hour."""
+_RECENT_SHARE = 0.3
+"""Of the routine changes, those made within the last half hour."""
 
 
 class Routine(NamedTuple):
@@ -110,7 +110,7 @@ def _draw_routine(
             break
     service = choice[int(random() * len(choice))]
     name, parts = service.name, family.parts[around.split]
-    ago = LATEST + (random() * 1800 if random() < _TRIED else random() * EARLIEST)
+    ago = LATEST + (random() * 1800 if random() < _RECENT_SHARE else random() * EARLIEST)
     if name in around.in_trouble and ago < HERE_BEFORE:
         ago += HERE_BEFORE
     size, old = 10 + 5 * int(random() * 16), 0.0

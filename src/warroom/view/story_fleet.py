@@ -1,10 +1,10 @@
 """The story of a fleet episode: instruments and papers by the minute, who knew what, and what was wrong with an act."""
 
 from warroom.core.types import Observation, ToolCall
+from warroom.envs.fleet.clues import Clue, clues, readings_in, shows
 from warroom.envs.fleet.debrief import debriefing
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.incident import user_loss
-from warroom.envs.fleet.knowledge import Clue, clues, readings_in, shows
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.situation import Act, enough_replicas
 from warroom.sim.casting import Dossier, Site

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from warroom.envs.fleet import oracle
-from warroom.envs.fleet.knowledge import Clue, clues_of
+from warroom.envs.fleet.clues import Clue, clues_of
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
 from warroom.envs.fleet.rubric import OVERSIGHT, RESOLUTION
 from warroom.sim.casting import Site

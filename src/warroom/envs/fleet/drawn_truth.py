@@ -14,7 +14,7 @@ AT_ONCE = 120
 it, it takes longer."""
 
 
-def rogues_of(env: Env) -> Mapping[str, frozenset[str]]:
+def rogue_properties(env: Env) -> Mapping[str, frozenset[str]]:
     """What the rogues of an incident are, by property."""
     assert isinstance(env, FleetEnv)
     rogues = env.incident.rogues
@@ -41,5 +41,5 @@ ROGUES = DrawnTruth(
         "signature": ("own", "foreign"),
         "delay": ("at_once", "later"),
     },
-    rogues_of,
+    rogue_properties,
 )

@@ -56,7 +56,7 @@ def _manage(situation: Situation) -> Act:
     return WAIT
 
 
-class RemainingReturn(NamedTuple):
+class Prospect(NamedTuple):
     """What the oracle still comes to from some turn on."""
 
     closed: int | None
@@ -65,13 +65,13 @@ class RemainingReturn(NamedTuple):
     """Agents that it suspends on the way."""
 
 
-def prospect(situation: Situation, turn: int, *, declared: bool, repairs: int = MAX_REPAIRS) -> RemainingReturn:
+def prospect(situation: Situation, turn: int, *, declared: bool, repairs: int = MAX_REPAIRS) -> Prospect:
     """Play on as the oracle from a turn, with so many repairs left. The situation goes on; give a copy to keep it."""
     suspended: set[str] = set()
     for spent in range(turn, situation.incident.difficulty.turns):
         act = best_act(situation, SEATS[spent % len(SEATS)], declared=declared)
         if act.tool == "resolve":
-            return RemainingReturn(spent + 1, frozenset(suspended))
+            return Prospect(spent + 1, frozenset(suspended))
         if act.tool == "flag":
             situation.suspend(act.service)
             suspended.add(act.service)
@@ -81,7 +81,7 @@ def prospect(situation: Situation, turn: int, *, declared: bool, repairs: int = 
             repairs -= act.tool != "freeze"
             situation.carry_out(act)
         situation.advance()
-    return RemainingReturn(None, frozenset(suspended))
+    return Prospect(None, frozenset(suspended))
 
 
 def turns_to_close(incident: FleetIncident) -> int | None:
