@@ -48,7 +48,7 @@ class ServiceTopology:
     def drawn(
         cls, names: tuple[str, ...], kinds: tuple[str, ...], calls: tuple[tuple[int, int], ...]
     ) -> "ServiceTopology":
-        """A blueprint that is right by the way it was drawn: the checks, which cost as much again, are left out."""
+        """A topology that is right by the way it was drawn: the checks, which cost as much again, are left out."""
         service_topology = object.__new__(cls)
         for field, value in (("names", names), ("kinds", kinds), ("calls", calls)):
             object.__setattr__(service_topology, field, value)

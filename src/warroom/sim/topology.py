@@ -37,7 +37,7 @@ class CallSpec(NamedTuple):
 
 
 Edge = tuple[int, float, float, int, float, int]
-"""A `Call` as a bare tuple, which unpacks twice as fast, with its place among all calls."""
+"""A `CallSpec` as a bare tuple, which unpacks twice as fast, with its place among all calls."""
 
 
 @dataclass(frozen=True, slots=True)

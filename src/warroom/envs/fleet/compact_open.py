@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.compact_words import RESOURCES
-from warroom.envs.fleet.policies.faults import symptom_words
 from warroom.envs.fleet.policies.inference import NEGLIGIBLE, Conclusion, SuspectChange, missing_papers
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS
@@ -84,12 +83,3 @@ def uncounted(known: Knowledge, service: str, symptoms: Mapping[str, str]) -> li
     that find such lines."""
     counted = {query.words for where, query in known.logs if where == service}
     return [mechanism for mechanism, words in symptoms.items() if parse_query(words).words not in counted]
-
-
-def symptoms_told(known: Knowledge, service: str, places: Iterable[str]) -> dict[str, str]:
-    """The failing resources of which lines of a service tell, and the words by which such lines are found."""
-    out: dict[str, str] = {}
-    for place in places:
-        found = symptom_words(known, service, place)
-        out |= {str(mechanism): words for mechanism, words in found.items() if mechanism not in out}
-    return out

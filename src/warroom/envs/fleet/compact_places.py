@@ -1,7 +1,7 @@
 """Which services the trouble may be at, as far as a seat knows: what its compact rendering speaks of."""
 
-from warroom.envs.fleet.compact_open import symptoms_told
 from warroom.envs.fleet.compact_words import SAID
+from warroom.envs.fleet.policies.faults import symptom_words
 from warroom.envs.fleet.policies.knowledge import Knowledge
 
 
@@ -20,4 +20,8 @@ def alarmed_services(known: Knowledge) -> list[str]:
 
 def symptoms_of(known: Knowledge, service: str) -> dict[str, str]:
     """The failing resources of which lines of a service tell, and the words by which such lines are found."""
-    return symptoms_told(known, service, alarmed_services(known))
+    out: dict[str, str] = {}
+    for place in alarmed_services(known):
+        found = symptom_words(known, service, place)
+        out |= {str(mechanism): words for mechanism, words in found.items() if mechanism not in out}
+    return out

@@ -237,5 +237,5 @@ class Knowledge:
 
     @property
     def is_concealing(self) -> bool:
-        """Whether rows of the ledger contradict what is running, or readings are so scarce that they may."""
+        """Whether ledger rows may be missing or backdated, as on the tier with the fewest readings."""
         return self.map.readings <= 2
