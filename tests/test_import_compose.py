@@ -89,7 +89,28 @@ def test_kinds_come_from_images_and_names(read):
     }
 
 
-def test_the_blueprint_is_one_that_the_simulator_reads(read):
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"names": [1, 2]}, "names must be a list of texts"),
+        ({"names": "ab"}, "names must be a list of texts"),
+        ({"names": ["web", ""]}, "printable and not empty"),
+        ({"names": ["web", "a\n"]}, "printable and not empty"),
+        ({"kinds": None}, "kinds must be a list of texts"),
+        ({"calls": [[0, 1.9]]}, "pairs of whole numbers"),
+        ({"calls": [[0, True]]}, "pairs of whole numbers"),
+        ({"calls": [[0, 1, 1]]}, "pairs of whole numbers"),
+        ({"calls": {"web": "db"}}, "pairs of whole numbers"),
+    ],
+)
+def test_a_damaged_topology_is_refused_with_the_reason(wrong, reason):
+    right = {"names": ["web", "db"], "kinds": ["gateway", "db"], "calls": [[0, 1]]}
+    assert ServiceTopology.from_json(json.dumps(right)).calls == ((0, 1),)
+    with pytest.raises(ValueError, match=reason):
+        ServiceTopology.from_json(json.dumps(right | wrong))
+
+
+def test_the_topology_is_one_that_the_simulator_reads(read):
     service_topology = read(SHOP).service_topology
     assert ServiceTopology.from_json(service_topology.to_json()) == service_topology
     assert all(caller < callee for caller, callee in service_topology.calls)

@@ -3,9 +3,11 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from warroom.core.errors import describe_error
+from warroom.core.checks import check_texts
+from warroom.core.errors import quote_input
+from warroom.core.strict_json import parse_json_object
+from warroom.core.types import JsonObject
 
 KINDS = ("gateway", "service", "db", "cache", "queue")
 STORES = frozenset({"db", "cache", "queue"})
@@ -27,6 +29,9 @@ class ServiceTopology:
     def __post_init__(self) -> None:
         if not 1 <= len(self.names) <= 64:
             raise ValueError(f"a topology has 1 to 64 services, got {len(self.names)}")
+        unreadable = [name for name in self.names if not (name.strip() and name.isprintable())]
+        if unreadable:
+            raise ValueError(f"the name of a service must be printable and not empty, got {quote_input(unreadable[0])}")
         if len(set(self.names)) != len(self.names) or len(self.kinds) != len(self.names):
             raise ValueError("a topology needs one kind for each service and no name twice")
         strange = sorted(set(self.kinds) - set(KINDS))
@@ -60,12 +65,21 @@ class ServiceTopology:
 
     @classmethod
     def from_json(cls, text: str) -> "ServiceTopology":
-        """Read a blueprint; a `ValueError` says what is missing or wrong."""
+        """Read a topology; a `ValueError` says what is missing or wrong."""
         try:
-            data: dict[str, Any] = json.loads(text)
-            return cls(tuple(data["names"]), tuple(data["kinds"]), tuple((int(i), int(j)) for i, j in data["calls"]))
-        except (KeyError, TypeError, RecursionError, OverflowError, json.JSONDecodeError) as error:
-            raise ValueError(f"not a topology file (want names, kinds and calls): {describe_error(error)}") from error
+            data: JsonObject = {"names": None, "kinds": None, "calls": None, **parse_json_object(text)}
+            check_texts("names", data["names"])
+            check_texts("kinds", data["kinds"])
+            _check_calls(data["calls"])
+        except ValueError as error:
+            raise ValueError(f"not a topology file (want names, kinds and calls): {error}") from error
+        return cls(tuple(data["names"]), tuple(data["kinds"]), tuple(map(tuple, data["calls"])))
+
+
+def _check_calls(got: object) -> None:
+    pairs = got if isinstance(got, list) else [None]
+    if not all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
+        raise ValueError(f"calls must be a list of pairs of whole numbers, got {quote_input(got)}")
 
 
 def load_service_topology(path: Path) -> ServiceTopology:
