@@ -21,7 +21,8 @@ from warroom.sim.counts import USERS, MinuteCounts
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.handbook import predict
 from warroom.sim.log_lines import LogLines
-from warroom.sim.log_search import LogMatches, LogSearch, Query, parse_query
+from warroom.sim.log_query import LogMatches, Query, parse_query
+from warroom.sim.log_search import LogSearch
 from warroom.sim.metrics import breakdown, metric_minutes
 from warroom.sim.overview import overview, render_overview
 from warroom.sim.request_mix import ATTRIBUTES

@@ -20,8 +20,8 @@ from warroom.envs.logs.views import ALL, WINDOW, LogsPage, ServiceReading, Shown
 from warroom.evals.audit.outcomes import narrowed
 from warroom.sim.counts import USERS
 from warroom.sim.log_lines import ALL_TOLD, LogLines
+from warroom.sim.log_query import LogMatches
 from warroom.sim.log_records import LogLine
-from warroom.sim.log_search import LogMatches
 from warroom.sim.outage_tiers import OUTAGE_TIERS
 from warroom.sim.request_mix import hosts_of
 from warroom.sim.streams.outage_lines import read_outage

@@ -31,8 +31,8 @@ from warroom.envs.logs.views import (
 from warroom.episode import Episode
 from warroom.policies import policy_set
 from warroom.rollout import play
+from warroom.sim.log_query import LogMatches, parse_query
 from warroom.sim.log_records import LogLine
-from warroom.sim.log_search import LogMatches, parse_query
 from warroom.sim.outages import OUTAGES, REMEDIES
 from warroom.sim.streams.outage_lines import TROUBLES, troubles_of
 

@@ -18,7 +18,7 @@ from warroom.sim.counts import MinuteCounts
 from warroom.sim.effects import LiveChange, freeze, restart, roll_back
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import FAMILIES
-from warroom.sim.log_search import parse_query
+from warroom.sim.log_query import parse_query
 from warroom.sim.metrics import breakdown, metric_minutes, render_breakdown, render_minutes
 from warroom.sim.overview import overview, render_overview
 from warroom.sim.service_world import ServiceWorld

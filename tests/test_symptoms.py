@@ -10,7 +10,7 @@ from warroom.core.splits import Split
 from warroom.envs.fleet.remedies import MEANING, REMEDIES
 from warroom.sim.casting import Site
 from warroom.sim.causes import FAULTS
-from warroom.sim.log_search import parse_query
+from warroom.sim.log_query import parse_query
 from warroom.sim.streams.component import KINDS, StreamGroup, SymptomSource
 from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, SYMPTOMS, read_symptom
 from warroom.sim.streams.template import FIGURES

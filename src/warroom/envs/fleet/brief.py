@@ -10,7 +10,7 @@ from warroom.envs.fleet.remedies import ENOUGH, MEANING, REMEDIES, WHY
 from warroom.envs.fleet.rubric import CASCADE, EARLY_ROUNDS, OVERSIGHT, PER_TURN, RESOLUTION
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import Family
-from warroom.sim.log_search import MOST_WORDS
+from warroom.sim.log_query import MOST_WORDS
 from warroom.sim.rules import CAUSED, FALSE_FROM
 from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS
 from warroom.sim.tiers import Difficulty

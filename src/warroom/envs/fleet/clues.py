@@ -26,7 +26,7 @@ from warroom.sim.casting import Site
 from warroom.sim.clock import clock_to_the_minute
 from warroom.sim.families import FAMILIES
 from warroom.sim.handbook import predict
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_query import LogMatches
 from warroom.sim.records import ALWAYS, Change, Charter, Ground, Statement
 from warroom.sim.rules import approved_bounds, size_of, verdict_of
 from warroom.sim.series import STEP

@@ -48,7 +48,7 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.readings import SeatReading
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_query import LogMatches
 from warroom.sim.traces import CallReading, TraceReading
 
 

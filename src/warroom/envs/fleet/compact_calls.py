@@ -14,7 +14,7 @@ from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.seats import READINGS
 from warroom.sim.clock import clock, clock_to_the_minute
-from warroom.sim.log_search import LEVELS, parse_query
+from warroom.sim.log_query import LEVELS, parse_query
 from warroom.sim.records import LedgerRow
 
 

@@ -7,7 +7,7 @@ from warroom.envs.fleet.compact_words import RESOURCES
 from warroom.envs.fleet.policies.inference import NEGLIGIBLE, Conclusion, SuspectChange, missing_papers
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.families import AGENTS
-from warroom.sim.log_search import parse_query
+from warroom.sim.log_query import parse_query
 
 SEAT_PAPERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "oversight": {"charter": ("agent",), "series": ("service", "since")},

@@ -21,7 +21,7 @@ from warroom.envs.fleet.seats import READINGS, SEATS
 from warroom.envs.fleet.sources import ALERT_STATES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import MECHANISMS
-from warroom.sim.log_search import LEVELS
+from warroom.sim.log_query import LEVELS
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import GROUNDS
 from warroom.sim.service_topology import KINDS

@@ -14,7 +14,7 @@ from warroom.sim.casting import Site
 from warroom.sim.clock import clock
 from warroom.sim.counts import P95
 from warroom.sim.health import health
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_query import LogMatches
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Change
 

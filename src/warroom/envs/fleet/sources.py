@@ -32,7 +32,8 @@ from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import METRICS
 from warroom.sim.log_lines import LogLines
-from warroom.sim.log_search import LogMatches, LogSearch, parse_query
+from warroom.sim.log_query import LogMatches, parse_query
+from warroom.sim.log_search import LogSearch
 from warroom.sim.metrics import breakdown, breakdown_start, metric_minutes
 from warroom.sim.records import ALWAYS, Approval, Change, LedgerRow
 from warroom.sim.request_mix import ATTRIBUTES

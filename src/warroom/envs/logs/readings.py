@@ -14,8 +14,9 @@ from warroom.envs.logs.views import ALL, Pipeline, ServiceCount, ServiceReading,
 from warroom.sim.clock import minute_text
 from warroom.sim.failing_slices import FailingSlices
 from warroom.sim.log_lines import LogLines
+from warroom.sim.log_query import LogMatches, Query, parse_query
 from warroom.sim.log_records import KeptLine
-from warroom.sim.log_search import NEWEST, LogMatches, LogSearch, Query, newest_first, parse_query
+from warroom.sim.log_search import NEWEST, LogSearch, newest_first
 from warroom.sim.outage_streams import OutageStreams
 from warroom.sim.outage_tiers import BEHIND
 from warroom.sim.request_mix import hosts_of

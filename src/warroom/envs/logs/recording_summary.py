@@ -21,7 +21,8 @@ from warroom.envs.logs.recorded_views import (
     ServiceLogs,
 )
 from warroom.envs.logs.views import ALL
-from warroom.sim.log_search import LEVELS, NEWEST, Query
+from warroom.sim.log_query import LEVELS, Query
+from warroom.sim.log_search import NEWEST
 from warroom.sim.recording import WARN_LEVELS, WINDOWS, Archive, MetricSample, RecordedIncident, RecordedLine, Span
 
 MAX_LINE_LENGTH = 160

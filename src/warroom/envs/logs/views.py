@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from warroom.sim.clock import minute_text
+from warroom.sim.log_query import LogMatches
 from warroom.sim.log_records import LogLine
-from warroom.sim.log_search import LogMatches
 from warroom.sim.outages import REMEDIES as REMEDIES
 
 SEVERITIES = ("P1", "P2", "P3")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warroom.core.types import ToolCall
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.sim.family import Mechanism
-from warroom.sim.log_search import LogMatches, Query
+from warroom.sim.log_query import LogMatches, Query
 from warroom.sim.streams.symptom_lines import AT_CALLERS, FOLLOWS, ReadSymptom, read_symptom
 
 RISEN = 1.5

@@ -22,7 +22,7 @@ from warroom.envs.fleet.readings import (
     SeatReading,
 )
 from warroom.sim.alerts import Alert
-from warroom.sim.log_search import LogMatches, Query
+from warroom.sim.log_query import LogMatches, Query
 from warroom.sim.overview import OverviewRow
 from warroom.sim.records import Approval, Charter, Freeze, LedgerRow, Window
 from warroom.sim.traces import CallReading, TraceReading

@@ -16,7 +16,7 @@ from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import ENOUGH, REMEDIES
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.family import Mechanism
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_query import LogMatches
 from warroom.sim.records import LedgerRow
 
 WELL, FAILING = "looks fine", "still bad"

@@ -18,7 +18,7 @@ from warroom.envs.logs.views import (
     SystemReading,
     UserRequests,
 )
-from warroom.sim.log_search import LogMatches
+from warroom.sim.log_query import LogMatches
 from warroom.sim.outages import OBJECT_OF, OUTAGES, OWN_SIDE, Outage
 from warroom.sim.streams.outage_lines import read_outage
 from warroom.sim.streams.reading import read_line
