@@ -11,6 +11,7 @@ from typing import NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import shuffle
 from warroom.core.splits import Split
+from warroom.sim.outage_objects import OutageObjects
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
 from warroom.sim.outages import ABUSE, GRADUAL, OBJECT_OF, OUTAGES, PROVIDER, REMEDIES, SUDDEN, ObjectKind, Outage
 from warroom.sim.records import EVERYTHING, Harm, Target
@@ -173,7 +174,7 @@ class _Draw:
         self.page = FIRST_PAGE + 60 * int(rng.random() * PAGES)
         self.mix = draw_request_mix(rng, split)
         self._hostless = self.mix._replace(hosts=("",))
-        self.objects = _Objects(rng, split)
+        self.objects = OutageObjects(rng, split)
 
     # -- where -----------------------------------------------------------------------------------------
 
@@ -369,35 +370,3 @@ class _Draw:
 def _boost(share: float) -> float:
     """What a problem of few requests is told of more often by: else it would drown in what is written on any day."""
     return min(5.0, max(1.0, MILD / share))
-
-
-_PREFIXES: dict[Split, tuple[str, ...]] = {
-    Split.TRAIN: ("item", "rate", "quote", "user", "stock", "menu", "fare", "view"),
-    Split.TEST: ("row", "price", "offer", "member", "depot", "card", "toll", "page"),
-}
-
-
-class _Objects:
-    """Builds, sessions and prefixes, no name twice. Builds are of a few neighbouring releases."""
-
-    def __init__(self, rng: Random, split: Split) -> None:
-        self.rng, self.words, self.known = rng, _PREFIXES[split.pool], {""}
-        self.major, self.minor = 1 + int(6 * rng.random()), int(16 * rng.random())
-
-    def of(self, row: Outage) -> str:
-        """The object of an outage; empty if it has none."""
-        kind = OBJECT_OF.get(row.remedy or "")
-        return self.draw(kind) if kind else ""
-
-    def draw(self, kind: ObjectKind) -> str:
-        """A name that is new."""
-        random, name = self.rng.random, ""
-        while name in self.known:
-            if kind == "build":
-                name = f"{self.major}.{self.minor + int(5 * random())}.{int(12 * random())}"
-            elif kind == "session":
-                name = f"s-{10_000 + int(90_000 * random())}"
-            else:
-                name = f"{self.words[int(len(self.words) * random())]}/{int(100 * random()):02d}"
-        self.known.add(name)
-        return name
