@@ -15,7 +15,8 @@ from warroom.core.scenario import TIERS as TIER_NAMES
 from warroom.core.splits import Split
 from warroom.envs.fleet.scenario import shipped_causes
 from warroom.sim.cast_incident import draw_cast_incident
-from warroom.sim.casting import Casting, Dossier, draw_casting
+from warroom.sim.casting import Casting, Dossier
+from warroom.sim.casting_draw import draw_casting
 from warroom.sim.causes import ROLES, CandidateRole, Fault, Variation
 from warroom.sim.clusters import casting_for, cluster_table
 from warroom.sim.families import AGENTS

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from warroom.core.errors import IncompatibleTopology
 from warroom.core.rng import stream
 from warroom.core.splits import Split
-from warroom.sim.casting import Casting, draw_casting, fits
+from warroom.sim.casting import Casting
+from warroom.sim.casting_draw import draw_casting, fits
 from warroom.sim.causes import Cause
 from warroom.sim.clusters import CastPlan, casting_for
 from warroom.sim.family import ARENAS, Arena
