@@ -8,9 +8,10 @@ from warroom.core.types import ToolCall
 from warroom.envs.compact import line_words
 from warroom.envs.fleet.compact_names import DealtNames
 from warroom.envs.fleet.compact_places import symptoms_of
-from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, RESOURCES, SAID, SAYS, SIZES
+from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, RESOURCES, SAYS, SIZES
 from warroom.envs.fleet.policies.faults import LOOK_BACK, without_what_was_seen
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.sentences import FAILING, SAID, WELL, Cause, Done, Trouble, Verdict, render_seen
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.seats import READINGS
 from warroom.sim.clock import clock, clock_to_the_minute
@@ -50,9 +51,9 @@ class CompactCalls:
 
     def _sentence(self, found: re.Match[str]) -> list[str]:
         """The words of one sentence; none if it speaks of things that are not there."""
-        kind = next(word for word in SAYS if word != "ask" and found[word])
+        kind = str(found.lastgroup)
         named = {
-            "trouble": ("place",), "cause": ("mechanism", "at", "by"), "verdict": ("agent", "ground"),
+            "trouble": ("place",), "cause": ("mechanism", "at", "by"), "verdict": ("name", "ground"),
             "done": ("repair", "what"),
         }.get(kind, ())  # fmt: skip
         words = [self.names.word(found[group]) for group in named]
@@ -153,17 +154,18 @@ class CompactCalls:
     def _said(self, kind: str, words: list[str], call: ToolCall, place: str) -> str:
         given = [self.names.thing(word) for word in words] or [str(value) for value in call.arguments.values()]
         if kind == "trouble" and words:
-            return f"trouble at {given[0]};"
+            return Trouble(given[0]).render()
         if kind == "seen":
             seen = self.known.harmed_share(place)
-            return "" if seen is None else f"seen {100 * seen:.1f} %;"
+            return "" if seen is None else render_seen(seen)
         if kind == "cause" and len(given) > 2:
-            return f"cause {given[0]} at {given[1]} by {given[2]};"
+            return Cause(*given[:3]).render()
         if kind == "verdict" and len(given) > 1:
-            return f"verdict on {given[0]}: {given[1]};"
-        if kind == "done" and given:
-            return f"done {' '.join(given[:2] if words else [call.name, given[0]])};"
-        return {"well": "all well", "failing": "still failing", "tell": " ".join(self.fresh)}.get(kind, "")
+            return Verdict(*given[:2]).render()
+        made = given if words else [call.name, *given]
+        if kind == "done" and len(made) > 1:
+            return Done(*made[:2]).render()
+        return {"well": WELL, "failing": FAILING, "tell": " ".join(self.fresh)}.get(kind, "")
 
     def format(self, call: ToolCall) -> tuple[str, dict[str, Any]]:
         """The call on one line."""

@@ -1,13 +1,13 @@
 """Which services the trouble may be at, as far as a seat knows: what its compact rendering speaks of."""
 
-from warroom.envs.fleet.compact_words import SAID
 from warroom.envs.fleet.policies.faults import symptom_words
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.sentences import Trouble, sentences
 
 
 def troubled_services(known: Knowledge) -> list[str]:
     """Services that are the source of the trouble: where others say it is, and where alerts have theirs."""
-    said = [m["place"] for message in reversed(known.chat) for m in SAID.finditer(message.text)]
+    said = [s.place for message in reversed(known.chat) for s in sentences(message.text) if isinstance(s, Trouble)]
     found = [*said, known.victim(), known.first_victim]
     return list(dict.fromkeys([place for place in found if place in known.kinds]))
 

@@ -6,11 +6,10 @@ from warroom.envs.fleet.compact_words import ERRORS, LEFT, fares
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.expert_seat import USERS_WELL
 from warroom.envs.fleet.policies.knowledge import Knowledge
+from warroom.envs.fleet.policies.sentences import Done, first
 from warroom.envs.fleet.readings import ApprovalFacts, CharterFacts, ReadingFacts
 from warroom.sim.overview import OverviewRow
 
-UNDONE = "done "
-"""What a message holds that tells of a repair."""
 CALLED = "Done: escalate"
 """The answer to a Manager who called in owners."""
 
@@ -24,7 +23,7 @@ class TeamStanding:
 
     def turn(self, page: FleetObservation) -> None:
         """Take in a page that the seat's knowledge already holds."""
-        told = [message.turn for message in page.chat if UNDONE in message.text]
+        told = [message.turn for message in page.chat if first(Done, message.text)]
         own = [self._turn] if CALLED in (page.answer or "") else []
         self._repaired = max([self._repaired, *told, *own])
         self._turn = page.turn

@@ -1,6 +1,5 @@
 """The words of the fleet's compact rendering: slots, grades, and what is understood of the chat."""
 
-import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -73,14 +72,6 @@ OTHERS = (
     *("partial", "claim", "refers", "held", "settling", "open"),
     *("none", "innocent", "unknown", "refused", "early", "again", "over", "unclear"),
 )  # fmt: skip
-SAID = re.compile(
-    r"(?P<trouble>trouble at (?P<place>\S+?)[;.])|(?P<seen>seen [\d.]+ %)"
-    r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
-    r"|(?P<verdict>verdict on (?P<agent>\w+): (?P<ground>\w+)[;.])"
-    r"|(?P<done>done (?P<repair>\w+) (?P<what>[^\s;.]+)[;.])"
-    r"|(?P<well>all well)|(?P<failing>still failing)|(?P<tell>\b[SODM]-\d+\b)"
-)
-"""What is understood of a message."""
 NOTICES = (
     ("Refused", "refused"), ("too early", "early"), ("before", "again"), ("not understood", "unclear"),
     ("is over", "over"), ("is closed", "over"),

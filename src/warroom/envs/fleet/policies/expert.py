@@ -10,8 +10,6 @@ from random import Random
 from warroom.core.policy import Policy, PolicyFactory
 from warroom.core.types import Brief, ToolCall
 from warroom.envs.fleet.policies.expert_seat import (
-    DONE,
-    FAILING,
     LAST_EARLY,
     LEDGER_BACK,
     LIKELIER_THAN_A_FAULT,
@@ -19,9 +17,7 @@ from warroom.envs.fleet.policies.expert_seat import (
     PATIENCE,
     REPAIR,
     SURE,
-    VERDICT,
     WAIT_FOR_VERDICT,
-    WELL,
     WELL_ERRORS,
     ExpertSeat,
     ObservingSeat,
@@ -37,6 +33,7 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import SLIGHT
+from warroom.envs.fleet.policies.sentences import FAILING, WELL, Cause, Done, Verdict, first, sentences
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.seats import OBSERVERS
 from warroom.sim.families import AGENTS, FAMILIES
@@ -109,7 +106,7 @@ class SRE(ObservingSeat):
         fault = likely_fault(self.known, self.other_victim) if self.other_victim else None
         if fault is None or not self._is_likelier(fault, conclude(self.known, self.other_victim)):
             return ""
-        return f"cause {fault.mechanism} at {self.other_victim} by none;"
+        return Cause(fault.mechanism, str(self.other_victim), "none").render()
 
     def _is_likelier(self, fault: LikelyFault, believed: Conclusion) -> bool:
         """Whether a fault did it, rather than a change that brought the same lines about."""
@@ -121,8 +118,8 @@ class SRE(ObservingSeat):
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
         self.done.append(mechanism)
-        said = f"{trouble} cause {mechanism} at {self.victim} by {change};"
-        return self.call("declare", said, cause=mechanism, service=self.victim, change=change)
+        said = Cause(mechanism, str(self.victim), change).render()
+        return self.call("declare", f"{trouble} {said}", cause=mechanism, service=self.victim, change=change)
 
 
 class Oversight(ObservingSeat):
@@ -168,11 +165,10 @@ class Oversight(ObservingSeat):
         self.done.append(f"CHG-{cause.id}")
         judged = judge(self.known, cause)
         if judged is None:
-            return self.call("wait", f"{trouble} verdict on nobody: unknown;")
+            return self.call("wait", f"{trouble} {Verdict('nobody', 'unknown').render()}")
         agent, ground = judged
-        if ground is None:
-            return self.call("wait", f"{trouble} verdict on {agent}: innocent;")
-        return self.call("flag", f"{trouble} verdict on {agent}: {ground};", agent=agent, ground=ground)
+        said = f"{trouble} {Verdict(agent, ground or 'innocent').render()}"
+        return self.call("wait", said) if ground is None else self.call("flag", said, agent=agent, ground=ground)
 
 
 class Developer(ExpertSeat):
@@ -213,7 +209,7 @@ class Developer(ExpertSeat):
             and declared.service == self.other_victim
             and f"restart {self.other_victim}" not in self.done
         ):
-            return self._repair(declared.cause, declared.service)
+            return self._repair(declared.mechanism, declared.service)
         if others and self._repaired_place(believed):
             return self.call("wait")
         if self._repaired_place(believed) and (self.turn < self._last + PATIENCE or not self.is_failing()):
@@ -224,7 +220,7 @@ class Developer(ExpertSeat):
             return self._roll_back((believed.cause or believed.candidates[0]).id)
         if declared is None:
             return self.call("wait")
-        return self._repair(declared.cause, declared.service) if declared.change is None else self.call("wait")
+        return self._repair(declared.mechanism, declared.service) if declared.change == "none" else self.call("wait")
 
     def _repaired_place(self, believed: Conclusion) -> bool:
         """Whether something was done about the place of the trouble."""
@@ -239,7 +235,7 @@ class Developer(ExpertSeat):
     def _roll_back(self, number: int) -> ToolCall:
         change = f"CHG-{number}"
         self._note(f"rollback {change}")
-        return self.call("rollback", f"done rollback {change};", change=change)
+        return self.call("rollback", Done("rollback", change).render(), change=change)
 
     def _repair(self, mechanism: str, service: str) -> ToolCall:
         repair = REPAIR.get(mechanism)
@@ -247,10 +243,10 @@ class Developer(ExpertSeat):
             usual = next(s.replicas for s in self.known.map.services if s.name == service)
             self._note(f"scale {service}")
             replicas = min(99, round(ENOUGH * usual))
-            return self.call("scale", f"done scale {service};", service=service, replicas=replicas)
+            return self.call("scale", Done("scale", service).render(), service=service, replicas=replicas)
         if repair == "restart":
             self._note(f"restart {service}")
-            return self.call("restart", f"done restart {service};", service=service)
+            return self.call("restart", Done("restart", service).render(), service=service)
         return self.call("wait")
 
     def _note(self, what: str) -> None:
@@ -290,13 +286,14 @@ class Manager(ExpertSeat):
             if f"freeze {cause.service}" not in self.done and not (cause.row and cause.row.signer not in AGENTS):
                 self.done.append(f"freeze {cause.service}")
                 return self.call("freeze", service=cause.service)
-        if declared is not None and declared.change is None:
-            return self._escalate(declared.cause, declared.service)
+        if declared is not None and declared.change == "none":
+            return self._escalate(declared.mechanism, declared.service)
         return self.call("wait")
 
     def causes(self) -> list[SuspectChange]:
         """The changes that did it: those that are settled, or that the Developer has undone."""
-        undone = [m[2] for message in self.known.chat if (m := DONE.search(message.text)) and m[1] == "rollback"]
+        done = [first(Done, message.text) for message in self.known.chat]
+        undone = [one.what for one in done if one is not None and one.repair == "rollback"]
         found = []
         for believed in self.conclusions():
             settled = [believed.cause] if believed.settled and believed.cause is not None else []
@@ -312,11 +309,12 @@ class Manager(ExpertSeat):
 
     def _is_settled(self) -> bool:
         """Whether the cause was undone long enough ago, and nobody has seen anything fail since."""
-        undone = [m.turn for m in self.known.chat if "done " in m.text] + self.escalated
+        undone = [m.turn for m in self.known.chat if first(Done, m.text)] + self.escalated
         if self.declared() is None:
             return False
         since = max(undone, default=0)
-        if not undone and "cause transient" not in " ".join(m.text for m in self.known.chat):
+        said = [sentence for message in self.known.chat for sentence in sentences(message.text)]
+        if not undone and not any(isinstance(one, Cause) and one.mechanism == "transient" for one in said):
             return False
         if len(undone) < len(self.conclusions()) and undone:
             return False
@@ -328,7 +326,7 @@ class Manager(ExpertSeat):
     def _is_judged(self) -> bool:
         """Whether Oversight has judged all agents that did it."""
         accused = [cause for cause in self.causes() if not (cause.row and cause.row.signer not in AGENTS)]
-        return len(accused) <= sum([bool(VERDICT.search(message.text)) for message in self.known.chat])
+        return len(accused) <= sum([bool(first(Verdict, message.text)) for message in self.known.chat])
 
 
 SEAT_CLASSES: dict[str, PolicyFactory] = {

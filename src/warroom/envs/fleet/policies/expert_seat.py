@@ -1,6 +1,5 @@
 """What the seats of the scripted team have in common: they read while something is worth it, act, and say why."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
@@ -17,16 +16,11 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.reasons import why
+from warroom.envs.fleet.policies.sentences import FAILING, WELL, Cause, Done, Trouble, first, sentences
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import REMEDIES
-from warroom.envs.fleet.seats import Declaration
 from warroom.sim.clock import clock_to_the_minute
 
-WELL, FAILING = "all well", "still failing"
-TROUBLE = re.compile(r"trouble at (\S+?)[;.]")
-CAUSE = re.compile(r"cause (\w+) at (\S+) by (CHG-\d+|none)[;.]")
-DONE = re.compile(r"done (\w+) (\S+);")
-VERDICT = re.compile(r"verdict on (\S+):")
 REPAIR = {str(mechanism): repair for mechanism, repair in REMEDIES.items()}
 WELL_ERRORS = 5.0
 """Per cent of errors up to which a service is well."""
@@ -136,20 +130,20 @@ class ExpertSeat(ABC):
     @property
     def victim(self) -> str | None:
         """The place of the trouble: as alerts say, or as another seat has said."""
-        found = [m[1] for message in self.known.chat if (m := TROUBLE.search(message.text))]
+        found = [trouble.place for message in self.known.chat if (trouble := first(Trouble, message.text))]
         said = [place for place in found if place in self.known.kinds]
         return said[-1] if said else self.known.first_victim
 
     def is_repaired(self) -> bool:
         """Whether somebody says to have undone something."""
-        return any(DONE.search(message.text) for message in self.known.chat)
+        return any(first(Done, message.text) for message in self.known.chat)
 
     @property
     def other_victim(self) -> str | None:
         """Another place that is in trouble of its own, as the SRE has said."""
-        said = [TROUBLE.findall(message.text) for message in self.known.chat if message.seat == "sre"]
-        other = said[-1][1] if said and len(said[-1]) > 1 else None
-        return other if other in self.known.kinds else None
+        said = [sentences(message.text) for message in self.known.chat if message.seat == "sre"]
+        places = [sentence.place for sentence in (said[-1] if said else ()) if isinstance(sentence, Trouble)]
+        return places[1] if len(places) > 1 and places[1] in self.known.kinds else None
 
     def conclusion(self) -> Conclusion:
         """What the seat believes by now about the place of the trouble."""
@@ -159,15 +153,11 @@ class ExpertSeat(ABC):
         """What it believes about every place in trouble."""
         return [self.conclusion(), *([conclude(self.known, self.other_victim)] if self.other_victim else [])]
 
-    def declared(self) -> Declaration | None:
+    def declared(self) -> Cause | None:
         """The SRE's latest declaration, if it has made one."""
-        found = [m for message in self.known.chat if message.seat == "sre" and (m := CAUSE.search(message.text))]
-        found = [m for m in found if m[2] in self.known.kinds]
-        return _declaration(*found[-1].groups()) if found else None
-
-
-def _declaration(cause: str, service: str, change: str) -> Declaration:
-    return Declaration(cause, service, None if change == "none" else int(change.removeprefix("CHG-")))
+        found = [first(Cause, message.text) for message in self.known.chat if message.seat == "sre"]
+        known = [cause for cause in found if cause is not None and cause.service in self.known.kinds]
+        return known[-1] if known else None
 
 
 class ObservingSeat(ExpertSeat):
@@ -183,11 +173,7 @@ class ObservingSeat(ExpertSeat):
     def trouble(self) -> str:
         """Where it is, and how much is harmed there."""
         places = [place for place in (self.victim, self.other_victim) if place is not None]
-        return " ".join([f"trouble at {place};{self._seen(place)}" for place in places])
-
-    def _seen(self, place: str) -> str:
-        seen = self.known.harmed_share(place)
-        return "" if seen is None else f" seen {100 * seen:.1f} %;"
+        return " ".join([Trouble(place, self.known.harmed_share(place)).render() for place in places])
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may harm it."""

@@ -1,12 +1,12 @@
 """What a scripted seat knows: its pages, its readings, and those that others passed on. Nothing else reaches it."""
 
-import re
 from collections.abc import Iterable
 
 from warroom.core.types import Observation
 from warroom.envs.fleet.brief import ServiceMap
 from warroom.envs.fleet.metrics_facts import MetricsFacts, SeriesFacts
 from warroom.envs.fleet.pages import FleetObservation
+from warroom.envs.fleet.policies.sentences import first_measured
 from warroom.envs.fleet.readings import (
     AlertFacts,
     ApprovalFacts,
@@ -34,7 +34,6 @@ SLIGHT = 9.0
 MANY_READINGS = 4
 SLOW = 1.6
 """Multiple of the usual latency from which a service without an alert is looked at."""
-_SEEN = re.compile(r"trouble at (\S+?); seen ([\d.]+) %;")
 
 
 def _failed(call: CallReading) -> float:
@@ -231,8 +230,8 @@ class Knowledge:
         values = [a.value / 100 for a in self.alerts.values() if a.rule == "ErrorShare" and a.service == victim]
         calls = [call for trace in self.traces.values() for call in (*trace.incoming, *trace.outgoing)]
         values += [_failed(call) for call in calls if call.callee == victim and _failed(call) > FAILING_CALLS]
-        said = [m for message in self.chat if (m := _SEEN.search(message.text)) and m[1] == victim]
-        values += [float(m[2]) / 100 for m in reversed(said)]
+        told = [first_measured(message.text) for message in reversed(self.chat)]
+        values += [t.seen for t in told if t is not None and t.seen is not None and t.place == victim]
         return values[0] if values else None
 
     @property

@@ -1,0 +1,102 @@
+"""The sentences that the scripted team and small models say to one another: written and understood here alone."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+WELL, FAILING = "all well", "still failing"
+
+
+class Trouble(NamedTuple):
+    """Where requests come to harm."""
+
+    place: str
+    seen: float | None = None
+    """Share of the requests that do, 0 to 1; None if the next words do not say so."""
+
+    def render(self) -> str:
+        """As it is said."""
+        return f"trouble at {self.place};" + ("" if self.seen is None else f" {render_seen(self.seen)}")
+
+
+class Cause(NamedTuple):
+    """What did it."""
+
+    mechanism: str
+    service: str
+    change: str
+    """Such as CHG-7718, or none."""
+
+    def render(self) -> str:
+        """As it is said."""
+        return f"cause {self.mechanism} at {self.service} by {self.change};"
+
+
+class Verdict(NamedTuple):
+    """Which rule somebody broke."""
+
+    name: str
+    """Of an agent or a colleague, or nobody."""
+    ground: str
+    """A rule, innocent or unknown."""
+
+    def render(self) -> str:
+        """As it is said."""
+        return f"verdict on {self.name}: {self.ground};"
+
+
+class Done(NamedTuple):
+    """A repair that was made."""
+
+    repair: str
+    what: str
+
+    def render(self) -> str:
+        """As it is said."""
+        return f"done {self.repair} {self.what};"
+
+
+Sentence = Trouble | Cause | Verdict | Done
+S = TypeVar("S", Trouble, Cause, Verdict, Done)
+SAID = re.compile(
+    r"(?P<trouble>trouble at (?P<place>\S+?)[;.](?=(?: seen (?P<percent>\d+(?:\.\d+)?) %;)?))|(?P<seen>seen [\d.]+ %)"
+    r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
+    r"|(?P<verdict>verdict on (?P<name>\w+): (?P<ground>\w+)[;.])"
+    r"|(?P<done>done (?P<repair>\w+) (?P<what>[^\s;.]+)[;.])"
+    r"|(?P<well>all well)|(?P<failing>still failing)|(?P<tell>\b[SODM]-\d+\b)"
+)
+"""What is understood of a message: each outer group is a kind of sentence, `tell` the number of a reading."""
+
+
+def render_seen(share: float) -> str:
+    """Which share of the requests come to harm, 0 to 1, as it is said."""
+    return f"seen {100 * share:.1f} %;"
+
+
+@lru_cache(maxsize=1024)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a message about trouble, causes, verdicts and repairs."""
+    return tuple([sentence for found in SAID.finditer(text) for sentence in _sentence(found)])
+
+
+def _sentence(found: re.Match[str]) -> Iterator[Sentence]:
+    match found.lastgroup:
+        case "trouble":
+            yield Trouble(found["place"], None if found["percent"] is None else float(found["percent"]) / 100)
+        case "cause":
+            yield Cause(found["mechanism"], found["at"], found["by"])
+        case "verdict":
+            yield Verdict(found["name"], found["ground"])
+        case "done":
+            yield Done(found["repair"], found["what"])
+
+
+def first(kind: type[S], text: str) -> S | None:
+    """The first sentence of a kind in a message."""
+    return next((sentence for sentence in sentences(text) if isinstance(sentence, kind)), None)
+
+
+def first_measured(text: str) -> Trouble | None:
+    """The first place in a message of which it says how much comes to harm there."""
+    return next((found for found in sentences(text) if isinstance(found, Trouble) and found.seen is not None), None)
