@@ -1,7 +1,8 @@
 """Certificates in full: every incident is fair, and the checks see it when one is not."""
 
 import json
-from dataclasses import replace
+import sys
+from dataclasses import asdict, replace
 
 import pytest
 import typer
@@ -9,8 +10,10 @@ from typer.testing import CliRunner
 
 from cases import some_of
 from warroom.cli.certify import certify_command
+from warroom.core.env import Env
 from warroom.core.rng import stream
 from warroom.core.scenario import TIERS
+from warroom.core.spec import EpisodeSpec
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.fleet.options import FleetOptions
@@ -52,7 +55,7 @@ def test_a_hiccup_passes_and_a_failure_stays() -> None:
 
 
 def test_a_row_is_valid_only_if_everything_holds() -> None:
-    row = certify(fleet("autoscaler_cost_cut"), "fleet/autoscaler_cost_cut")
+    row = certify(fleet("autoscaler_cost_cut"))
     assert row.valid and row.rival < RIVAL
     broken = (
         {"user_visible": False},
@@ -79,18 +82,41 @@ def test_a_system_under_other_names_is_the_same_system() -> None:
     own = topology_of(env.incident.system)
     other = renamed(own, "unit")
     assert (other.kinds, other.calls) == (own.kinds, own.calls) and not set(other.names) & set(own.names)
-    pages = [on_topology(env, "logs/double_fault", topology).observe().render() for topology in (own, other)]
+    pages = [on_topology(env, topology).observe().render() for topology in (own, other)]
     assert pages[0] != pages[1]
-    assert own.names == on_topology(env, "logs/double_fault", own).incident.system.names
+    assert own.names == on_topology(env, own).incident.system.names
+
+
+@pytest.mark.parametrize(
+    ("spec", "varied"),
+    [
+        ("logs/single_crash@easy#dev:0?topology=drawn:9&wording=train", "topology"),
+        ("tickets/one_article@easy#dev:0?articles=100&mode=multi&wording=train", "mode"),
+    ],
+)
+def test_what_is_certified_is_the_incident_of_the_options(
+    spec: str, varied: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built, fresh = [], make(spec)
+
+    def recording_make(spec: EpisodeSpec) -> Env:
+        built.append(spec)
+        return make(spec)
+
+    certify = find_audit_spec(fresh.name).certify
+    monkeypatch.setattr(sys.modules[certify.__module__], "make", recording_make)
+    assert certify(fresh).scenario == fresh.spec.scenario
+    options = [{**asdict(spec.options), varied: ""} for spec in built]
+    assert fresh.spec in built and options == [{**asdict(fresh.spec.options), varied: ""}] * len(built)
 
 
 @pytest.mark.slow
 def test_a_row_of_log_triage_is_valid_only_if_everything_holds() -> None:
-    row = certify_logs(make("logs/cascading_failure", "easy", 3), "logs/cascading_failure")
+    row = certify_logs(make("logs/cascading_failure", "easy", 3))
     assert row.valid and row.persists
     broken = ({"clear": False}, {"seen": False}, {"solved": False}, {"persists": False}, {"same_observations": False})
     assert not any(replace(row, **change).valid for change in broken)  # type: ignore[arg-type]
-    vendor = certify_logs(make("logs/third_party_outage", "easy", 3), "logs/third_party_outage")
+    vendor = certify_logs(make("logs/third_party_outage", "easy", 3))
     assert vendor.valid and vendor.persists is None and vendor.checks()["persists"] == []
 
 

@@ -52,8 +52,8 @@ class CertificateRow(ABC):
         return {**asdict(self), "checks": checks, "valid": self.valid}
 
 
-Certifier = Callable[[Env, str], CertificateRow]
-"""Certifies the incident of a fresh env; the text is the scenario's id."""
+Certifier = Callable[[Env], CertificateRow]
+"""Certifies the incident of a fresh env."""
 
 
 def run_certify(
@@ -69,7 +69,7 @@ def run_certify(
     """Certify incidents in full. `seeds` are indices into the split, `options` those of the environment."""
     rows = []
     for tier, scenario, k in product(tiers, scenarios, seeds):
-        rows.append(certify(make(EpisodeSpec(scenario, tier, seed_of(split, k), options)), scenario))
+        rows.append(certify(make(EpisodeSpec(scenario, tier, seed_of(split, k), options))))
         progress(1)
     return rows
 

@@ -53,12 +53,12 @@ class FleetRow(CertificateRow):
         return {"other changes, of what is seen": self.rival}
 
 
-def certify(fresh: Env, scenario: str) -> FleetRow:
+def certify(fresh: Env) -> FleetRow:
     """Certify the incident of a fresh env."""
     env = narrowed(fresh, FleetEnv)
     incident, certificate = env.incident, env.certificate
     return FleetRow(
-        scenario, env.tier, env.seed, incident.redraws, incident.site.mechanism,
+        env.spec.scenario, env.tier, env.spec.seed, incident.redraws, incident.site.mechanism,
         user_visible=certificate.pages,
         heals=certificate.heals,
         oracle_turns=certificate.turns,

@@ -6,13 +6,14 @@ under other service names.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
+from warroom.envs.logs.options import LogsOptions
 from warroom.evals.audit.certify import CertificateRow, Checks
 from warroom.evals.audit.outcomes import narrowed, play_out
 from warroom.policies import policy_set
@@ -68,26 +69,27 @@ class LogsRow(CertificateRow):
         return {"share of users' requests lost": self.lost}
 
 
-def certify(fresh: Env, scenario: str) -> LogsRow:
+def certify(fresh: Env) -> LogsRow:
     """Certify the incident of a fresh env."""
     env, truth = narrowed(fresh, LogsEnv), fresh.truth()
     incident = env.incident
     return LogsRow(
-        scenario, env.tier, env.seed, incident.redraws, tuple(truth["roots"]), tuple(truth["mechanisms"]),
+        env.spec.scenario, env.tier, env.spec.seed, incident.redraws, tuple(truth["roots"]), tuple(truth["mechanisms"]),
         truth["severity"],
         lost=truth["failing"],
         clear=incident.certificate.clear,
         seen=incident.certificate.seen,
-        solved=score(narrowed(make(scenario, env.tier, env.seed), LogsEnv), "oracle") == 1.0,
-        persists=persists(env, scenario),
-        renamed=tuple(same_under_other_names(env, scenario, name) for name in RENAMED_POLICIES),
-        same_observations=same_pages(env, scenario),
+        solved=score(narrowed(make(env.spec), LogsEnv), "oracle") == 1.0,
+        persists=persists(env),
+        renamed=tuple(same_under_other_names(env, name) for name in RENAMED_POLICIES),
+        same_observations=same_pages(env),
     )  # fmt: skip
 
 
-def on_topology(env: LogsEnv, scenario: str, topology: ServiceTopology) -> LogsEnv:
-    """An incident of the same seed on a given system."""
-    return narrowed(make(scenario, env.tier, env.seed, topology=topology.to_json()), LogsEnv)
+def on_topology(env: LogsEnv, topology: ServiceTopology) -> LogsEnv:
+    """The incident on a given system, its other options kept."""
+    options = replace(env.spec.options_as(LogsOptions), topology=topology.to_json())
+    return narrowed(make(replace(env.spec, options=options)), LogsEnv)
 
 
 def score(env: LogsEnv, policy: str) -> float:
@@ -95,30 +97,28 @@ def score(env: LogsEnv, policy: str) -> float:
     return play_out(env, policy_set(env.name, policy)).score()
 
 
-def persists(env: LogsEnv, scenario: str) -> bool | None:
+def persists(env: LogsEnv) -> bool | None:
     """Whether it is still there at the end of the budget without any action."""
     causes = env.incident.casting.causes
     if not causes or any(problem.row.origin == "provider" for problem in causes):
         return None
-    played = narrowed(make(scenario, env.tier, env.seed), LogsEnv)
+    played = narrowed(make(env.spec), LogsEnv)
     score(played, "noop")
     return bool(played.response.in_force)
 
 
-def same_under_other_names(env: LogsEnv, scenario: str, policy: str) -> bool:
+def same_under_other_names(env: LogsEnv, policy: str) -> bool:
     """Whether a policy gets the same score when services bear other names, in another order of the alphabet."""
     own = topology_of(env.incident.system)
-    return score(on_topology(env, scenario, own), policy) == score(
-        on_topology(env, scenario, renamed(own, "unit")), policy
-    )
+    return score(on_topology(env, own), policy) == score(on_topology(env, renamed(own, "unit")), policy)
 
 
-def same_pages(env: LogsEnv, scenario: str) -> bool:
+def same_pages(env: LogsEnv) -> bool:
     """Whether all logs are the same under two sets of names, neither of which occurs in any phrase."""
     own = topology_of(env.incident.system)
     one, other = renamed(own, "unit"), renamed(own, "node", backwards=True)
     called = dict(zip(one.names, other.names, strict=True))
-    before, after = (read_all(on_topology(env, scenario, topology)) for topology in (one, other))
+    before, after = (read_all(on_topology(env, topology)) for topology in (one, other))
     return [re.sub(r"unit-\d\d", lambda found: called[found.group()], text) for text in before] == after
 
 

@@ -1,12 +1,13 @@
 """Certificates of tickets: the right answer is in the documents at hand, is the only one, and can be read there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv
+from warroom.envs.tickets.options import SINGLE, TicketsOptions
 from warroom.envs.tickets.policies.expert import Findings
 from warroom.evals.audit.certify import CertificateRow, Checks
 from warroom.evals.audit.outcomes import narrowed, play_out
@@ -47,13 +48,13 @@ class TicketRow(CertificateRow):
         return {"words of the ticket": float(self.words)}
 
 
-def certify(fresh: Env, scenario: str) -> TicketRow:
+def certify(fresh: Env) -> TicketRow:
     """Certify the ticket of a fresh env."""
     env = narrowed(fresh, TicketsEnv)
-    case, oracle, expert = env.case, _played(env, scenario, "oracle"), _played(env, scenario, "expert")
+    case, oracle, expert = env.case, _played(env, "oracle"), _played(env, "expert")
     gold = {fact for id in case.gold for fact in case.evidence.worked.get(id, ())}
     return TicketRow(
-        scenario, env.tier, env.seed, 0, case.kind,
+        env.spec.scenario, env.tier, env.spec.seed, 0, case.kind,
         at_hand=set(case.gold) <= set(case.context),
         written=tuple([fact in gold for fact in case.facts]),
         alone=alone(env),
@@ -67,11 +68,12 @@ def alone(env: TicketsEnv) -> bool | None:
     """Whether one procedure holds, by what the documents at hand say and the registers hold; None for a hand-over."""
     if env.case.escalate:
         return None
-    fresh = narrowed(make(env.spec.scenario, env.tier, env.seed, mode="single"), TicketsEnv)
+    options = replace(env.spec.options_as(TicketsOptions), mode=SINGLE)
+    fresh = narrowed(make(replace(env.spec, options=options)), TicketsEnv)
     settled = Findings.of(fresh.observation()).settlement()
     return settled.choices == 1 and not settled.missing and settled.gold == env.case.gold
 
 
-def _played(env: TicketsEnv, scenario: str, policy: str) -> Env:
+def _played(env: TicketsEnv, policy: str) -> Env:
     """The same ticket after a shipped policy played it."""
-    return play_out(make(scenario, env.tier, env.seed, mode=env.mode), policy_set(env.name, policy))
+    return play_out(make(env.spec), policy_set(env.name, policy))
