@@ -60,7 +60,7 @@ WORDS = frozenset(compact_vocab().words)
 
 def played(env: Env, name: str, curious: bool = False) -> Iterator[Seen]:
     """A whole incident. Curious seats often spend the last reading of a turn on whatever they may read."""
-    chosen, rng = policy_set("fleet", name), Random(f"{env.scenario} {env.seed}")
+    chosen, rng = policy_set("fleet", name), Random(f"{env.scenario} {env.draw_seed}")
     policies = {seat: chosen.seat(env, seat) for seat in env.SEATS}
     renderers = {seat: FleetCompactRenderer(env.brief(seat)) for seat in env.SEATS}
     while not env.done:

@@ -68,7 +68,7 @@ class Tiny(Env):
         return self.view(self.seat)
 
     def view(self, seat: str) -> Observation:
-        return Message(f"turn {self.turn}: {self.hint} looks ill <&> to {seat}; noise {self.seed % 1000}")
+        return Message(f"turn {self.turn}: {self.hint} looks ill <&> to {seat}; noise {self.draw_seed % 1000}")
 
     def board(self) -> dict[str, list[str]]:
         return {"services": [f"{name} {'ill' if name == self.root else 'well'}" for name in SERVICES]}

@@ -33,7 +33,7 @@ class Env(ABC):
 
     def __init__(self, spec: EpisodeSpec, budget: int, rubric: Rubric) -> None:
         self.spec, self.budget, self.rubric = spec, budget, rubric
-        self.scenario, self.tier, self.seed = spec.name, spec.tier, spec.draw_seed
+        self.scenario, self.tier, self.draw_seed = spec.name, spec.tier, spec.draw_seed
         self.turn = 0
         """Turns spent so far."""
         self.done = False

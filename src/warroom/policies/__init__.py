@@ -167,4 +167,4 @@ def _factory(env: str, name: str, policies: str, client: "LLMClient | None") -> 
 def _generator(env: Env, name: str, seat: str) -> Generator:
     attempt = env.spec.attempt
     again: tuple[str | int, ...] = ("attempt", attempt) if attempt else ()
-    return stream(env.seed, "policy", name, seat, env.scenario, env.tier, *again)
+    return stream(env.draw_seed, "policy", name, seat, env.scenario, env.tier, *again)

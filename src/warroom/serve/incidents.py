@@ -177,7 +177,7 @@ def _ending(episode: OpenEpisode) -> JsonObject:
 
 
 def _debug_fields(env: Env) -> JsonObject:
-    return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.seed, **env.truth()}}
+    return {"truth": {"scenario": env.scenario, "tier": env.tier, "seed": env.draw_seed, **env.truth()}}
 
 
 def as_bad_request(read: Callable[[], Result]) -> Result:

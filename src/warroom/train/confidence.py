@@ -158,7 +158,7 @@ def ask(
     """The model's answers to incidents of one seat that state a confidence, by one of the tokens `confidence_ids`."""
 
     def play(env: Env) -> Play[ConfidenceAnswer | None]:
-        seat = HfPolicy(model, temperature, env.brief(env.seat), stream(env.seed, "sure"))
+        seat = HfPolicy(model, temperature, env.brief(env.seat), stream(env.draw_seed, "sure"))
         while not env.done:
             call = yield from scheduler.ask(seat, env.observe())
             env.step(call)

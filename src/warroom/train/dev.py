@@ -71,7 +71,7 @@ def trained_team(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrai
     player = load_player(config, model, tokenizer, "this run")
 
     def seat(env: Env, name: str) -> Policy:
-        return HfPolicy(player, 0.0, env.brief(name), stream(env.seed, DEV, name))
+        return HfPolicy(player, 0.0, env.brief(name), stream(env.draw_seed, DEV, name))
 
     names = env_spec(config.env).seats
     own = config.seats if config.seats and config.method == GRPO else names

@@ -158,9 +158,11 @@ class Forks:
     def _play(self, env: Env, seat: str) -> Play[tuple[PlayedIncident, list[OpenIncident]]]:
         """How the greedy team ends, and the states in which the seat had to call something."""
         names = env.SEATS
-        seats = {name: HfPolicy(self.model, 0.0, env.brief(name), stream(env.seed, "forks", name)) for name in names}
+        seats = {
+            name: HfPolicy(self.model, 0.0, env.brief(name), stream(env.draw_seed, "forks", name)) for name in names
+        }
         scripts = self._scripts(env, seat)
-        draws, opened, calls = stream(env.seed, "forked", self.rounds), list[OpenIncident](), 0
+        draws, opened, calls = stream(env.draw_seed, "forked", self.rounds), list[OpenIncident](), 0
         while not env.done:
             acting, observation = env.seat, env.observe()
             wanted: tuple[ToolCall, ...] = ()

@@ -100,7 +100,7 @@ def teammates(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrained
     start = load_player(config, frozen_copy(model), tokenizer, "the start of this run")
 
     def seat(episode: Env, name: str) -> Policy:
-        draws = stream(episode.seed, SNAPSHOT, name, episode.scenario, episode.tier, episode.spec.attempt)
+        draws = stream(episode.draw_seed, SNAPSHOT, name, episode.scenario, episode.tier, episode.spec.attempt)
         return HfPolicy(start, config.temperature, episode.brief(name), draws)
 
     seats = env_spec(config.env).seats

@@ -172,6 +172,6 @@ class Teaching:
         )  # fmt: skip
 
     def _seat(self, env: Env, seat: str, model: HfModel) -> TaughtSeat:
-        draws = stream(env.seed, "taught", seat, env.scenario, env.tier)
+        draws = stream(env.draw_seed, "taught", seat, env.scenario, env.tier)
         teacher = policy_set(env.name, "expert").seat(env, seat)
         return TaughtSeat(model, env.brief(seat), draws, teacher, corrected=self.corrected)

@@ -99,7 +99,7 @@ class RecordedLogsEnv(BaseLogsEnv):
     def observation(self) -> RecordedPage:
         """Some lines of the recording, and what the last act brought."""
         number = LATER_LINES if self.turn else FIRST_PAGE_LINES
-        lines = self.recording_summary.tail(stream(self.seed, "tail", self.turn), number, self._read)
+        lines = self.recording_summary.tail(stream(self.draw_seed, "tail", self.turn), number, self._read)
         answer, reply = self.last_results.get(self.seat, ""), self._reply
         return RecordedPage(
             self.turn + 1,

@@ -98,7 +98,7 @@ def _desks(incidents: Incidents, mode: str) -> Sequence[TicketsEnv]:
 
 def _played(policy: PolicyFactory, env: TicketsEnv) -> float:
     (seat,) = env.SEATS
-    player = policy(env.brief(seat), stream(env.seed, "policy", "worth"))
+    player = policy(env.brief(seat), stream(env.draw_seed, "policy", "worth"))
     while not env.done:
         env.step(player.act(env.observe()))
     return env.score()
