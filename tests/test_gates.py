@@ -13,17 +13,21 @@ from warroom.cli.audit import audit_command
 from warroom.core.rng import stream
 from warroom.envs import make, suite
 from warroom.envs.fleet.env import FleetEnv
+from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.readings import CharterFacts
 from warroom.envs.fleet.sources import Sources
+from warroom.envs.logs.options import LogsOptions
+from warroom.envs.tickets.options import TicketsOptions
 from warroom.evals.audit.fleet.length import CODE, LADDER, lines_of
 from warroom.evals.audit.fleet.reader_accuracy import SOURCES
 from warroom.evals.audit.fleet.truth import agrees, replayed_verdicts, truth
 from warroom.evals.audit.fleet.twins import differing_pages, twins_of
-from warroom.evals.audit.gates import LEAST_EVENTS, GateFolder, GateRow, Incidents, ratio
+from warroom.evals.audit.gates import LEAST_EVENTS, Gate, GateFolder, GateRow, Incidents, ratio
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.run import policies_gate
 from warroom.evals.audit.search import SearchBudget
 from warroom.evals.audit.spec import QUICK_GATES, find_audit_spec
+from warroom.evals.audit.tickets.worth import tickets_of
 
 ASKED = Incidents("easy", ("fleet/cascade",), (0, 1), "dev")
 
@@ -82,6 +86,33 @@ def test_figures_of_other_incidents_or_of_another_version_are_measured_again(tmp
     path.write_text(json.dumps(kept))
     folder.measure("gate", gate, Incidents("easy", ("fleet/cascade",), (0, 2), "dev"))
     assert gate.times == 3
+
+
+def test_figures_under_other_options_are_measured_again(tmp_path: Path) -> None:
+    gate, folder = Counted(), GateFolder(tmp_path)
+    folder.measure("gate", gate, ASKED)
+    folder.measure("gate", gate, replace(ASKED, options=FleetOptions(names="train")))
+    assert gate.times == 2
+
+
+def test_every_gate_of_a_full_audit_is_asked_of_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, asked = typer.Typer(), list[Incidents]()
+
+    def measure(self: GateFolder, name: str, gate: Gate, incidents: Incidents) -> list[GateRow]:
+        asked.append(incidents)
+        return []
+
+    app.command()(audit_command)
+    monkeypatch.setattr(GateFolder, "measure", measure)
+    result = CliRunner().invoke(app, ["--env", "logs", "--names", "train", "--tiers", "easy", "--full"])
+    assert result.exit_code == 0, result.output
+    assert {spec.options for incidents in asked for spec in incidents.specs} == {LogsOptions(names="train")}
+
+
+def test_a_ticket_of_a_gate_keeps_its_options_in_another_mode() -> None:
+    asked = Incidents("easy", ("tickets/one_article",), (0,), "dev", TicketsOptions(mode="multi", wording="train"))
+    (env,) = tickets_of(asked, "single")
+    assert env.spec.options == TicketsOptions(mode="single", wording="train")
 
 
 def test_a_folder_without_a_full_audit_is_refused(tmp_path: Path) -> None:

@@ -86,9 +86,11 @@ def audit_command(
     scan = scan_leaks(
         audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split, options=audit_spec.options
     )
-    rows = _measure_quick(
-        audit_spec, [heavy.gates.Incidents(t, tuple(find_suite(env, suite)), incidents, split) for t in chosen]
-    )
+    measured = partial(
+        heavy.gates.Incidents, scenarios=tuple(find_suite(env, suite)), seeds=incidents, split=split,
+        options=audit_spec.options,
+    )  # fmt: skip
+    rows = _measure_quick(audit_spec, [measured(tier) for tier in chosen])
     if json:
         print_json({**found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
     else:
@@ -127,7 +129,8 @@ def _measure_all(plan: FullPlan, folder: "GateFolder") -> "list[GateRow]":
     for name, gate in gates.items():
         for tier in plan.tiers:
             say(f"{name}, {tier}")
-            rows += folder.measure(name, gate, heavy.gates.Incidents(tier, scenarios, FULL_SEEDS, plan.split))
+            asked = heavy.gates.Incidents(tier, scenarios, FULL_SEEDS, plan.split, audit_spec.options)
+            rows += folder.measure(name, gate, asked)
     return rows
 
 

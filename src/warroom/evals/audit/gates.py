@@ -12,9 +12,10 @@ from math import inf, sqrt
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from warroom.core.options import Options
 from warroom.core.rng import hash_bytes
 from warroom.core.spec import EpisodeSpec
-from warroom.evals.audit.outcomes import incidents
+from warroom.evals.audit.outcomes import NO_OPTIONS, incidents
 from warroom.evals.statistics import Estimate
 
 Verdict = Literal["holds", "undecided", "fails", "reported"]
@@ -70,12 +71,13 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Incidents:
-    """What a gate is measured on: scenarios at one tier, and seeds of a split."""
+    """What a gate is measured on: scenarios at one tier, seeds of a split, and options of the environment."""
 
     tier: str
     scenarios: tuple[str, ...]
     seeds: tuple[int, ...]
     split: str
+    options: Options = NO_OPTIONS
 
     @property
     def count(self) -> int:
@@ -85,7 +87,7 @@ class Incidents:
     @property
     def specs(self) -> list[EpisodeSpec]:
         """All of them: of each seed every scenario."""
-        return incidents(self.scenarios, self.tier, self.split, self.seeds)
+        return incidents(self.scenarios, self.tier, self.split, self.seeds, self.options)
 
     @property
     def causes(self) -> list[str]:
@@ -144,6 +146,7 @@ class GateFolder:
             "seeds": list(incidents.seeds),
             "scenarios": list(incidents.scenarios),
             "split": incidents.split,
+            "options": incidents.options.to_json(),
             "code": code_digest(),
         }
         path = None if self.folder is None else self.folder / f"{name.replace(' ', '-')}-{incidents.tier}.json"

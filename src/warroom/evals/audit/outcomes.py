@@ -1,7 +1,7 @@
 """Many policies on many incidents with only the outcomes kept: what audits and searches count."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from warroom.core.options import Options
 from warroom.core.processes import worker_pool
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import seed_of
-from warroom.envs import make
+from warroom.envs import make, resolve_spec
 from warroom.policies import PolicySet
 
 CHUNK = 4
@@ -61,6 +61,12 @@ def incidents(
 ) -> list[EpisodeSpec]:
     """Every scenario at every seed of the split, with these options of the environment."""
     return [EpisodeSpec(scenario, tier, seed_of(split, k), options) for k in seeds for scenario in scenarios]
+
+
+def with_options(spec: EpisodeSpec, **options: object) -> EpisodeSpec:
+    """The spec with these options of its environment changed and the others kept."""
+    resolved = resolve_spec(spec)
+    return replace(resolved, options=replace(resolved.options, **options))
 
 
 def narrowed(env: Env, kind: type[Environment]) -> Environment:

@@ -6,16 +6,15 @@ under other service names.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.core.types import ToolCall
 from warroom.envs import make
 from warroom.envs.logs.env import LogsEnv
-from warroom.envs.logs.options import LogsOptions
 from warroom.evals.audit.certify import CertificateRow, Checks
-from warroom.evals.audit.outcomes import narrowed, play_out
+from warroom.evals.audit.outcomes import narrowed, play_out, with_options
 from warroom.policies import policy_set
 from warroom.sim.service_topology import ServiceTopology
 from warroom.sim.topology import ServiceSystem
@@ -88,8 +87,7 @@ def certify(fresh: Env) -> LogsRow:
 
 def on_topology(env: LogsEnv, topology: ServiceTopology) -> LogsEnv:
     """The incident on a given system, its other options kept."""
-    options = replace(env.spec.options_as(LogsOptions), topology=topology.to_json())
-    return narrowed(make(replace(env.spec, options=options)), LogsEnv)
+    return narrowed(make(with_options(env.spec, topology=topology.to_json())), LogsEnv)
 
 
 def score(env: LogsEnv, policy: str) -> float:

@@ -1,16 +1,16 @@
 """Certificates of tickets: the right answer is in the documents at hand, is the only one, and can be read there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from warroom.core.env import Env
 from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.options import SINGLE, TicketsOptions
+from warroom.envs.tickets.options import SINGLE
 from warroom.envs.tickets.policies.expert import Findings
 from warroom.evals.audit.certify import CertificateRow, Checks
-from warroom.evals.audit.outcomes import narrowed, play_out
+from warroom.evals.audit.outcomes import narrowed, play_out, with_options
 from warroom.policies import policy_set
 
 
@@ -68,8 +68,7 @@ def alone(env: TicketsEnv) -> bool | None:
     """Whether one procedure holds, by what the documents at hand say and the registers hold; None for a hand-over."""
     if env.case.escalate:
         return None
-    options = replace(env.spec.options_as(TicketsOptions), mode=SINGLE)
-    fresh = narrowed(make(replace(env.spec, options=options)), TicketsEnv)
+    fresh = narrowed(make(with_options(env.spec, mode=SINGLE)), TicketsEnv)
     settled = Findings.of(fresh.observation()).settlement()
     return settled.choices == 1 and not settled.missing and settled.gold == env.case.gold
 

@@ -10,13 +10,13 @@ from warroom.envs import make, scenarios
 from warroom.envs.tickets import brief
 from warroom.envs.tickets.domains import domains
 from warroom.envs.tickets.env import TicketsEnv
-from warroom.envs.tickets.options import TicketsOptions
+from warroom.envs.tickets.options import SINGLE
 from warroom.envs.tickets.policies.naive import submit
 from warroom.envs.tickets.rubric import EVENTS
 from warroom.envs.tickets.views import SearchResults, TicketsObservation
 from warroom.envs.tickets.wording.grammar import frames, kinds
 from warroom.evals.audit.leaks import LeakRules, texts_in, words_of
-from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.outcomes import narrowed, with_options
 from warroom.evals.audit.position_tests import ListPosition, PositionBias, position_bias
 from warroom.evals.audit.tickets.moves import Browser
 from warroom.sim.wording.forms import SPLITS
@@ -78,7 +78,7 @@ def gold_position_bias(todo: Sequence[EpisodeSpec]) -> PositionBias:
     """The position of the right document among all at hand in the single-turn mode."""
     places = []
     for incident in todo:
-        case = narrowed(make(replace(incident, options=TicketsOptions(mode="single"))), TicketsEnv).case
+        case = narrowed(make(with_options(incident, mode=SINGLE)), TicketsEnv).case
         places += [ListPosition(case.context.index(id), len(case.context)) for id in case.gold[:1]]
     return position_bias("the right document among those at hand", places)
 

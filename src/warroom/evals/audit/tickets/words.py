@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from warroom.envs.tickets.generate import BLOCK
 from warroom.envs.tickets.options import SINGLE
 from warroom.envs.tickets.scenario import TIER_CONFIGS
 from warroom.evals.audit.gates import NORMAL_95, GateRow, Incidents, Interval, exact, interval
-from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.outcomes import narrowed, with_options
 from warroom.evals.auroc import auroc, standard_error
 from warroom.evals.statistics import mean, share
 
@@ -46,7 +47,7 @@ def _kinds(incidents: Incidents) -> list[GateRow]:
     """A logistic regression on words and pairs of words, for each kind."""
     step = max(1, TIER_CONFIGS[incidents.tier].articles // BLOCK)  # so that each has a knowledge base of its own
     seeds = tuple(range(FIRST_LEARNED, FIRST_LEARNED + step * LEARNED_FROM, step))
-    known = _written(Incidents(incidents.tier, incidents.scenarios, seeds, incidents.split))
+    known = _written(replace(incidents, seeds=seeds))
     unknown = _written(incidents)
     features = TfidfVectorizer(ngram_range=(1, 2), min_df=2)
     seen, unseen = features.fit_transform([t.text for t in known]), features.transform([t.text for t in unknown])
@@ -90,7 +91,5 @@ def _runs(text: str, size: int) -> set[tuple[str, ...]]:
 
 @lru_cache(maxsize=4)
 def _written(incidents: Incidents) -> tuple[WrittenTicket, ...]:
-    cases = [
-        narrowed(make(spec.scenario, spec.tier, spec.seed, mode=SINGLE), TicketsEnv).case for spec in incidents.specs
-    ]
+    cases = [narrowed(make(with_options(spec, mode=SINGLE)), TicketsEnv).case for spec in incidents.specs]
     return tuple([WrittenTicket(case.kind, case.text, case.reference) for case in cases])

@@ -1,7 +1,8 @@
 """What reading is worth on the help desk: the gates on scores of this environment."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from warroom.core.policy import PolicyFactory
@@ -12,7 +13,7 @@ from warroom.envs.tickets.options import MULTI, SINGLE
 from warroom.envs.tickets.policies import POLICIES
 from warroom.envs.tickets.wording.reading import read_sentence, sentences
 from warroom.evals.audit.gates import GateRow, Incidents, interval
-from warroom.evals.audit.outcomes import narrowed
+from warroom.evals.audit.outcomes import narrowed, with_options
 from warroom.evals.audit.tickets.assistants import ignoring, obeying
 from warroom.evals.audit.tickets.shortcuts import SHORTCUTS
 from warroom.evals.audit.tickets.symptomless import SYMPTOMLESS
@@ -64,7 +65,7 @@ def reading(incidents: Incidents) -> list[GateRow]:
         lost = [whole - rest for whole, rest in zip(expert, changed_scores(incidents, change), strict=True)]
         rows.append(incidents.row("reading", what, interval(mean(lost)), bar, at_least=change is swapped))
     poisoned = tuple([name for name in incidents.scenarios if name.endswith("/poisoned")])
-    part = Incidents(incidents.tier, poisoned, incidents.seeds, incidents.split)
+    part = replace(incidents, scenarios=poisoned)
     for name, policy in (("obeys every assistant sentence", obeying), ("ignores every assistant sentence", ignoring)):
         if poisoned:
             found = interval(mean(scores(policy, part)))
@@ -78,22 +79,20 @@ def reading(incidents: Incidents) -> list[GateRow]:
 @lru_cache(maxsize=64)
 def scores(policy: PolicyFactory, incidents: Incidents, mode: str = SINGLE) -> tuple[float, ...]:
     """What a policy scores on every incident."""
-    return tuple([_played(policy, env) for env in _desks(incidents, mode)])
+    return tuple([_played(policy, env) for env in tickets_of(incidents, mode)])
 
 
 def changed_scores(incidents: Incidents, change: Change) -> tuple[float, ...]:
     """What the expert scores on tickets with another text; the other ticket is of another kind and desk."""
-    desks = list(_desks(incidents, SINGLE))
-    away = len(incidents.scenarios) // 2 + 1
-    out = []
-    for env, other in zip(desks, [*desks[away:], *desks[:away]], strict=True):
+    tickets, away = tickets_of(incidents, SINGLE), len(incidents.scenarios) // 2 + 1
+    for env, other in zip(tickets, [*tickets[away:], *tickets[:away]], strict=True):
         env.case = env.case._replace(text=change(env, other))
-        out.append(env)
-    return tuple([_played(POLICIES["expert"], env) for env in out])
+    return tuple([_played(POLICIES["expert"], env) for env in tickets])
 
 
-def _desks(incidents: Incidents, mode: str) -> Sequence[TicketsEnv]:
-    return [narrowed(make(spec.scenario, spec.tier, spec.seed, mode=mode), TicketsEnv) for spec in incidents.specs]
+def tickets_of(incidents: Incidents, mode: str) -> list[TicketsEnv]:
+    """Every ticket, to be played in a mode."""
+    return [narrowed(make(with_options(spec, mode=mode)), TicketsEnv) for spec in incidents.specs]
 
 
 def _played(policy: PolicyFactory, env: TicketsEnv) -> float:
