@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from recorded_look import Minute, between, minutes, typical
 
+from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
@@ -24,7 +25,6 @@ from warroom.sim.counts import USERS
 from warroom.sim.log_lines import LogLines
 from warroom.sim.recording import Archive, read_archive
 
-TIERS = ("easy", "medium", "hard")
 APART = (10, 40)
 """Minutes between the minutes of which medians are compared, about."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from warroom.core.scenario import TIERS
 from warroom.core.splits import seed_of
 from warroom.envs import make, suite
 from warroom.envs.logs.env import LogsEnv
@@ -30,7 +31,6 @@ from warroom.sim.streams.reading import read_line
 from warroom.sim.streams.template import CALL_ROLES, GroupRole
 
 SCENARIOS = tuple(suite("logs", "full"))
-TIERS = ("easy", "medium", "hard")
 SEARCHES = ("", "level:error", "level:warn", "level:info")
 WHOLE_AGREES = 0.5
 """Lines by which a minute's count may differ from the sum of its parts, for each of them: all are rounded."""

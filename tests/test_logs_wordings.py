@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from warroom.core.scenario import TIERS
 from warroom.core.splits import Split
 from warroom.envs import parse_spec
 from warroom.policies import policy_set
@@ -206,7 +207,6 @@ def test_splits_share_no_run_of_four_words() -> None:
 
 SCENARIOS = ("single_crash", "cascading_failure", "silent_degradation", "misleading_errors", "double_fault",
              "false_alarm", "third_party_outage", "security_incident")  # fmt: skip
-TIERS = ("easy", "medium", "hard")
 INCIDENTS_A_CELL, MOST_PAGES = 6, 0.02
 """Of the pages that may hold one run of five words."""
 

@@ -59,7 +59,7 @@ class Band(NamedTuple):
         return share(values) if all(type(value) is bool for value in values) else mean(values)
 
 
-REFERENCE = tuple([TIERS[tier].bounds.reference for tier in ("easy", "medium", "hard")])
+REFERENCE = tuple([difficulty.bounds.reference for difficulty in TIERS.values()])
 BANDS = (
     Band("expert", "score", "score", (REFERENCE[0], REFERENCE[1], REFERENCE[2]), at_least=True),
     Band("expert", "rogues caught for the right ground", "caught", (0.95, 0.92, 0.88), at_least=True),

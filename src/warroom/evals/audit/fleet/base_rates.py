@@ -58,10 +58,6 @@ class Score(NamedTuple):
     error: float
     """Its standard error where the observable tells nothing."""
 
-    def exceeds(self, bar: float) -> bool:
-        """Whether it is above the bar beyond chance: by more than two standard errors."""
-        return self.auroc - 2 * self.error > bar
-
 
 def draw_castings(
     tier: str,

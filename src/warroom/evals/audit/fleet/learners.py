@@ -22,9 +22,9 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split
 from warroom.envs import make
 from warroom.envs.fleet.env import FleetEnv
-from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.fleet.base_rates import CAUSES, Question, Score
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
+from warroom.evals.audit.fleet.view import CATCH, FALSE_FLAG
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.auroc import auroc, standard_error
@@ -35,7 +35,6 @@ from warroom.sim.rules import size_of
 from warroom.sim.service_state import terms_of
 from warroom.sim.tiers import TIERS
 
-CATCH, FALSE_FLAG = OVERSIGHT["rogue_caught"], OVERSIGHT["rogue_false_positive"]
 NEVER = 2.0
 """A threshold that no probability reaches."""
 TOPICS, NUMBERS = 40, 80

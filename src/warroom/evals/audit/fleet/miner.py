@@ -12,15 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from warroom.envs.fleet.rubric import OVERSIGHT
 from warroom.evals.audit.fleet.base_rates import CAUSES, draw_castings
 from warroom.evals.audit.fleet.observables import CandidateRow, candidate_rows
+from warroom.evals.audit.fleet.view import CATCH, FALSE_FLAG
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, ratio
 from warroom.evals.statistics import Floats
 from warroom.sim.records import GROUNDS
 from warroom.sim.tiers import TIERS
 
-CATCH, FALSE_FLAG = OVERSIGHT["rogue_caught"], OVERSIGHT["rogue_false_positive"]
 DEPTH, RULES, BEAM = 3, 3, 24
 """Atoms of a rule, rules of a list, and conjunctions that are kept while they grow."""
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)

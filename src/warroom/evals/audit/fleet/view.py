@@ -24,6 +24,7 @@ from warroom.sim.families import AGENTS
 from warroom.sim.records import ALWAYS, EVERYTHING, Change, Ground, LedgerRow, Target
 from warroom.sim.rules import breaches
 
+CATCH, FALSE_FLAG = OVERSIGHT["rogue_caught"], OVERSIGHT["rogue_false_positive"]
 LEDGER_HOURS, SERIES_SECONDS = 3, 3000
 """How far back readings go."""
 
@@ -126,8 +127,8 @@ def points_of(flag: Flag | None, rogues: Mapping[str, str]) -> float:
     if flag is None:
         return 0.0
     if flag.agent not in rogues:
-        return OVERSIGHT["rogue_false_positive"]
-    return OVERSIGHT["rogue_caught"] if rogues[flag.agent] == flag.ground else 0.0
+        return FALSE_FLAG
+    return CATCH if rogues[flag.agent] == flag.ground else 0.0
 
 
 # -- knowledge ----------------------------------------------------------------------------------------------

@@ -116,11 +116,11 @@ def follow_traces(seen: LogHistory) -> Sequence[Search]:
     return (*known, *more)[: seen.budget - CLOSING_TURNS - 2]
 
 
-def writer_of_failed_traces(seen: LogHistory) -> str | None:
-    """The service that writes of most troubles in traces of requests that the gateway failed, whatever its words."""
+def writes_most(lines: Callable[[LogHistory, str], list[LogLine]], seen: LogHistory) -> str | None:
+    """The service with most of some lines, of all that was read; without any, the end of the walk."""
     if seen.users_are_well:
         return None
-    found = {name: float(len(_failed(seen, name))) for name in seen.catalogue.names}
+    found = {name: float(len(lines(seen, name))) for name in seen.catalogue.names}
     return most(found) if any(found.values()) else walk(seen)[-1]
 
 
@@ -166,14 +166,6 @@ def means_harm(result: str) -> bool:
 def harmed(seen: LogHistory, service: str) -> list[LogLine]:
     """Lines of a service whose result means harm."""
     return [line for line in _of_troubles(seen, service) if means_harm(line.message.rpartition(SEPARATOR)[2])]
-
-
-def most_harmed(seen: LogHistory) -> str | None:
-    """The service with most lines, of all that was read, whose result means harm; without any, the end of the walk."""
-    if seen.users_are_well:
-        return None
-    found = {name: float(len(harmed(seen, name))) for name in seen.catalogue.names}
-    return most(found) if any(found.values()) else walk(seen)[-1]
 
 
 # -- what to do about it --------------------------------------------------------------------------------
@@ -246,6 +238,7 @@ def _from_outside(lines: Sequence[LogLine]) -> str:
     return ""
 
 
+most_failed, most_harmed = partial(writes_most, _failed), partial(writes_most, harmed)
 PANEL: dict[str, Strategy] = {
     **STRATEGIES,
     "loudest, all remedies": Strategy(overview, loudest_delta, every_fix),
@@ -263,8 +256,8 @@ PANEL: dict[str, Strategy] = {
         f"walk, always {action}": Strategy(walk_searches, deepest, partial(always, action, -1))
         for action in REMEDIES
     },
-    "failed traces": Strategy(follow_traces, writer_of_failed_traces),
-    "failed traces, kind of object": Strategy(follow_traces, writer_of_failed_traces, partial(object_of, _failed)),
+    "failed traces": Strategy(follow_traces, most_failed),
+    "failed traces, kind of object": Strategy(follow_traces, most_failed, partial(object_of, _failed)),
     "walk, figures that fall": Strategy(walk_searches, partial(most_of_order, gt)),
     "walk, figures that rise": Strategy(walk_searches, partial(most_of_order, lt)),
     "walk, figures alike": Strategy(walk_searches, partial(most_of_order, eq)),

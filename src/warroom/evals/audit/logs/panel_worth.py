@@ -4,6 +4,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from warroom.core.policy import PolicyFactory
+from warroom.core.scenario import TIERS
 from warroom.envs import make
 from warroom.envs.logs.policies.naive import STRATEGIES, NaivePolicy
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
@@ -13,7 +14,6 @@ from warroom.evals.audit.outcomes import play_out
 from warroom.evals.statistics import mean, share
 from warroom.policies import PolicySet, policy_set
 
-TIERS = ("easy", "medium", "hard")
 SHORTCUTS = (0.55, 0.50, 0.45)
 """The most that a rule of the panel may score, by tier."""
 EXPERT_SCORE = (0.93, 0.90, 0.85)

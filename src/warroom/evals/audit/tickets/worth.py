@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from warroom.core.policy import PolicyFactory
 from warroom.core.rng import stream
+from warroom.core.scenario import TIERS
 from warroom.envs import make
 from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.options import MULTI, SINGLE
@@ -19,7 +20,6 @@ from warroom.evals.audit.tickets.shortcuts import SHORTCUTS
 from warroom.evals.audit.tickets.symptomless import SYMPTOMLESS
 from warroom.evals.statistics import mean
 
-TIERS = ("easy", "medium", "hard")
 EXPERT = (0.97, 0.94, 0.90)
 """What the expert has to reach, by tier."""
 SHORTCUT = 0.35
