@@ -68,11 +68,11 @@ def teller_of(env: Env) -> AnyTeller:
 # -- the record ----------------------------------------------------------------------------------------
 
 
-def record_story(env: Env, steps: Sequence[Step], policy: str = "", id: str = "") -> EpisodeStory:
+def record_story(env: Env, steps: Sequence[Step], id: str = "") -> EpisodeStory:
     """What seats were shown, asked, said and answered so far; nothing else, whether the incident is over or not."""
     teller = teller_of(env)
     turns = _turns(env, steps, teller.page())
-    return EpisodeStory(_incident(env, teller), _episode(env, policy, id, turns, _axis(teller, turns)))
+    return EpisodeStory(_incident(env, teller), _episode(env, "", id, turns, _axis(teller, turns)))
 
 
 def _incident(env: Env, teller: AnyTeller) -> PageIncident:

@@ -184,17 +184,12 @@ def distribute_lines(
     return out
 
 
-def call_text(step: Step) -> str:
-    """A call as one writes it: `restart service=cart`."""
-    arguments = " ".join(f"{name}={value}" for name, value in step.arguments.items())
-    return f"{step.tool} {arguments}".strip()
-
-
 def step_line(step: Step) -> str:
-    """A call with its answer and its points, on one line; a long answer shows its beginning."""
+    """A call (`restart service=cart`), its answer and its points, on one line; a long answer shows its beginning."""
+    call = " ".join([step.tool, *[f"{name}={value}" for name, value in step.arguments.items()]])
     answer = shorten(step.result, LONGEST_ANSWER, placeholder=" …")
     points = f"  [{step.points_gained:+.0f}]" if step.points_gained else ""
-    return f"{step.turn + 1:>3} {step.seat:<9} {call_text(step)}  ->  {answer}{points}"
+    return f"{step.turn + 1:>3} {step.seat:<9} {call}  ->  {answer}{points}"
 
 
 # -- watching ---------------------------------------------------------------------------------------

@@ -248,12 +248,12 @@ def _check_foreign(kind: str, template: TextTemplate) -> None:
 # -- words -------------------------------------------------------------------------------------------
 
 
-def fixed_runs(template: TextTemplate, length: int = RUN) -> set[tuple[str, ...]]:
-    """The runs of so many words that stand in a frame whatever its values are."""
+def fixed_runs(template: TextTemplate) -> set[tuple[str, ...]]:
+    """The runs of `RUN` words that stand in a frame whatever its values are."""
     found = set()
     for text in _literals(template.parts):
         words = re.findall(r"\w+", text.lower())
-        found |= {tuple(words[k : k + length]) for k in range(len(words) - length + 1)}
+        found |= {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
     return found
 
 
