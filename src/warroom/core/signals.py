@@ -10,6 +10,8 @@ from typing import Self
 STOPPING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that stop a command in good order, besides Ctrl-C."""
 
+LineWriter = Callable[[str], None]
+"""Shows a person one line."""
 _received: list[int] = []
 """Those that this process has received, in order."""
 
@@ -61,7 +63,7 @@ def cause_of(stop: KeyboardInterrupt) -> str:
 class Interrupts:
     """Ctrl-C or SIGTERM within a block: the first asks the work to stop in good order, the second stops it at once."""
 
-    def __init__(self, log_line: Callable[[str], None], finishing: str) -> None:
+    def __init__(self, log_line: LineWriter, finishing: str) -> None:
         """`finishing` is what is done before the stop, as the person is told at the first signal."""
         self.first: KeyboardInterrupt | None = None
         """What asked the work to stop; None while nothing has."""

@@ -3,7 +3,7 @@
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ from warroom.cluster.user_code import sent_along
 from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.errors import EpisodeAborted
 from warroom.core.late import LateModule
-from warroom.core.signals import Interrupts
+from warroom.core.signals import Interrupts, LineWriter
 from warroom.evals.engines import BATCH, EpisodeLine, is_served, local_models, play_chunk, scenario_hashes
 from warroom.evals.plan import Plan
 from warroom.policies import PolicySet, hf
@@ -30,7 +30,6 @@ else:
     shared_budget = LateModule("warroom.cluster.shared_budget")
 
 DRAINING = "no further episodes are begun, and what the workers have under way is waited for"
-LogLine = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,9 @@ class EpisodeWorker:
 class RayEngine:
     """Plays the episodes of a plan on a cluster."""
 
-    def __init__(self, plan: Plan, demand: WorkerDemand, log_line: LogLine, client: "LLMClient | None" = None) -> None:
+    def __init__(
+        self, plan: Plan, demand: WorkerDemand, log_line: LineWriter, client: "LLMClient | None" = None
+    ) -> None:
         """`demand` is what a worker asks for, and how many there may be; the budget of `client` is that of all."""
         self._plan, self._demand, self._log_line, self._client = plan, demand, log_line, client
         self._pool: Pool[EpisodeKey, EpisodeLine] | None = None
@@ -151,7 +152,7 @@ def ray_engine(
     plan: Plan,
     options: ClusterOptions,
     workers: int | None,
-    log_line: LogLine,
+    log_line: LineWriter,
     client: "LLMClient | None" = None,
 ) -> Iterator[RayEngine]:
     """An engine for a block of code: its cluster is joined or started, and every machine of it checked.

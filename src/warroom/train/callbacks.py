@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from warroom.core.errors import MissingExtra
-from warroom.core.signals import Interrupts
+from warroom.core.signals import Interrupts, LineWriter
 from warroom.policies.manifest import Manifest, write_manifest
 from warroom.train.config import CHECKPOINTS, TrainConfig
 from warroom.train.dev import DevEvaluation, flat_metrics
@@ -56,7 +56,7 @@ class TrainingCallback(TrainerCallback):
         *,
         display: Display,
         interrupts: Interrupts,
-        log_line: Callable[[str], None],
+        log_line: LineWriter,
         manifest: Manifest,
         dev: DevEvaluation | None = None,
     ) -> None:
@@ -190,7 +190,7 @@ def format_step(rows: Sequence[Row], total: int) -> str:
 class ProgressLines:
     """A line now and then, for logs and pipes."""
 
-    def __init__(self, log_line: Callable[[str], None]) -> None:
+    def __init__(self, log_line: LineWriter) -> None:
         self._log_line = log_line
 
     def show(self, rows: Sequence[Row], total: int) -> None:
@@ -231,13 +231,13 @@ class ProgressBar:
         self._bar.stop()
 
 
-def display(log_line: Callable[[str], None]) -> Display:
+def display(log_line: LineWriter) -> Display:
     """A bar on a terminal, lines elsewhere."""
     return ProgressBar() if sys.stderr.isatty() else ProgressLines(log_line)
 
 
 @contextmanager
-def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int, int, float], None]]:
+def phases_shown(log_line: LineWriter) -> Iterator[Callable[[str, int, int, float], None]]:
     """What shows a warm start, called with (phase, step, steps, loss): a bar for each phase, or lines now and then."""
     if not sys.stderr.isatty():
         yield partial(_phase_line, log_line)
@@ -254,6 +254,6 @@ def phases_shown(log_line: Callable[[str], None]) -> Iterator[Callable[[str, int
         yield show
 
 
-def _phase_line(log_line: Callable[[str], None], phase: str, step: int, steps: int, loss: float) -> None:
+def _phase_line(log_line: LineWriter, phase: str, step: int, steps: int, loss: float) -> None:
     if step in (1, steps) or step % PHASE_LINE_INTERVAL == 0:
         log_line(f"{phase} {step}/{steps} | loss {loss:.3f}")

@@ -9,6 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from warroom.core.env import Env
 from warroom.core.policy import Policy
 from warroom.core.rng import stream
+from warroom.core.signals import LineWriter
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.policies import PolicySet
@@ -43,7 +44,7 @@ class DevEvaluation:
         """Drop what was measured after a step, or everything of before a run that begins."""
         self.rows = self.log.cut(step)
 
-    def measure(self, step: int, note: Callable[[str], None], *, last: bool = False) -> list[DevRow]:
+    def measure(self, step: int, note: LineWriter, *, last: bool = False) -> list[DevRow]:
         """The new rows of this step; none if it is not due, or was measured already. `note` is told what is done."""
         if (step % self.every and not last) or any(row["step"] == step for row in self.rows):
             return []

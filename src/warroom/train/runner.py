@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
 from warroom.core.libraries import version_of
-from warroom.core.signals import Interrupts, cause_of
+from warroom.core.signals import Interrupts, LineWriter, cause_of
 from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
@@ -41,7 +40,6 @@ else:
 
 LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
 """Libraries whose versions a run notes, if they are there."""
-LineLogger = Callable[[str], None]
 FINISHING = "finishing this step and saving a checkpoint"
 """What a run that was asked to stop does first."""
 
@@ -80,7 +78,7 @@ def train(
     folder: Path,
     *,
     command: str,
-    log_line: LineLogger,
+    log_line: LineWriter,
     resume: bool = False,
     sampled_groups: int = 0,
     backend: RolloutBackend | None = None,
@@ -120,7 +118,7 @@ class _Run:
     config: TrainConfig
     folder: Path
     loaded: LoadedModel
-    log_line: LineLogger
+    log_line: LineWriter
     backend: RolloutBackend | None
     examine: Examination | None
 
@@ -275,7 +273,7 @@ def save_model(
     write_manifest(folder, manifest)
 
 
-def _push(folder: Path, repository: str, log_line: LineLogger) -> None:
+def _push(folder: Path, repository: str, log_line: LineWriter) -> None:
     try:
         huggingface_hub.HfApi().upload_folder(folder_path=str(folder), repo_id=repository)
     except Exception as error:  # as above; the weights are on this disk, and a second try is one command
