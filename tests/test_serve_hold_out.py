@@ -53,10 +53,10 @@ def test_a_client_chooses_a_task_and_nothing_that_changes_or_betrays_it(salt_fil
             {"spec": "logs/single_crash@easy#test:1"}, {"suite": "default"}, {"rewards": "dense"}, {"wording": "train"},
             {"index": 0, "seed": 5}, {"topology": "drawn"},
         ):  # fmt: skip
-            with pytest.raises(RequestRefused, match="deals the tasks of test"):
+            with pytest.raises(RequestRefused, match="offers only the tasks of test"):
                 client.reset(**{"index": 0} | wrong if "index" not in wrong and "spec" not in wrong else wrong)
         assert client.splits() == ["test"] and client.num_tasks("test") == len(task_specs("logs", "test"))
-        with pytest.raises(RequestRefused, match="tasks of test alone"):
+        with pytest.raises(RequestRefused, match="only the tasks of test"):
             client.tasks("train", 0, 1)
         last = list(islice(play(client, iter([{"tool": "resolve"}] * 20), index=3), 30))[-1]
         assert last.done and last.spec == ""

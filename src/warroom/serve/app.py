@@ -52,7 +52,7 @@ class ServeOptions:
     """Who plays the seats that a client does not take, unless it names its teammates."""
     debug_truth: bool = False
     tasks_only: str | None = None
-    """The split whose tasks are dealt, where clients choose neither scenario nor split nor seed; None: they do."""
+    """The only split whose tasks are offered, where clients may not choose scenario and seed; None: they may."""
     salt_file: str | None = None
     """The file of a secret that enters every draw; see `warroom.core.salt`."""
     access: ServerAccess = field(default_factory=ServerAccess)

@@ -77,7 +77,7 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def list_splits(self) -> list[dict[str, str]]:
         """The splits that tasks are listed for."""
-        return [split for split in tasks.splits() if self._deals(split["name"])]
+        return [split for split in tasks.splits() if self._offers(split["name"])]
 
     def list_tasks(self, split: str) -> list[dict[str, object]]:
         """All tasks of a split."""
@@ -85,12 +85,12 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     def num_tasks(self, split: str) -> int:
         """How many tasks a split has."""
-        return len(as_bad_request(lambda: tasks.task_specs(self.server_config.env, self._dealt(split))))
+        return len(as_bad_request(lambda: tasks.task_specs(self.server_config.env, self._offered(split))))
 
     def get_task(self, split: str, index: int) -> dict[str, object]:
         """One task; an index beyond the last is an `IndexError`."""
         config = self.server_config
-        return as_bad_request(lambda: tasks.task(config.env, self._dealt(split), index, config.hold_out.salt))
+        return as_bad_request(lambda: tasks.task(config.env, self._offered(split), index, config.hold_out.salt))
 
     def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, object]]:
         """The tasks from `start` up to, not including, `stop`; bounds as in slices."""
@@ -99,13 +99,13 @@ class IncidentEnvironment(Environment[WarroomAction, WarroomObservation, Warroom
 
     # -- within -------------------------------------------------------------------------------------
 
-    def _deals(self, split: str) -> bool:
+    def _offers(self, split: str) -> bool:
         return self.server_config.hold_out.tasks_of in (None, split)
 
-    def _dealt(self, split: str) -> str:
+    def _offered(self, split: str) -> str:
         """The split, if clients may have tasks of it."""
-        if not self._deals(split):
-            raise BadRequest(f"this server deals the tasks of {self.server_config.hold_out.tasks_of} alone")
+        if not self._offers(split):
+            raise BadRequest(f"this server offers only the tasks of {self.server_config.hold_out.tasks_of}")
         return split
 
 

@@ -11,7 +11,7 @@ FINAL, DENSE = "final", "dense"
 MAX_ID_LENGTH = 255
 """Characters of an episode's id."""
 TASK_OPTIONS = ("index", "episode_id", "seats", "renderer")
-"""What is left to a client where the server deals the tasks: nothing that changes an incident, or tells more of it."""
+"""What a client may set where the server offers only tasks: nothing that changes an incident or reveals more of it."""
 SEAT_OPTIONS = ("seats", "teammates")
 """Options of environments that have more than one seat."""
 CONFLICTS = {"index": ("scenario", "tier"), "scenario": ("suite",)}

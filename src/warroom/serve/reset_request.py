@@ -26,7 +26,7 @@ class HoldOut:
     """What a server does so that its incidents cannot be known beforehand."""
 
     tasks_of: str | None = None
-    """The split whose tasks it deals, where clients choose neither scenario nor split nor seed; None: they do."""
+    """The only split whose tasks it offers, where clients may not choose scenario and seed; None: they may."""
     salt: Salt | None = None
     """The secret that incidents are drawn under; None: whoever has the source can draw them too."""
 
@@ -130,7 +130,7 @@ def _task_request(given: Mapping[str, object], split: str) -> Mapping[str, objec
     for name, value in given.items():
         if value is not None and name not in TASK_OPTIONS:
             allowed = ", ".join(TASK_OPTIONS)
-            raise BadRequest(f"this server deals the tasks of {split}: leave {name} out (allowed: {allowed})")
+            raise BadRequest(f"this server offers only the tasks of {split}: leave {name} out (allowed: {allowed})")
     return {**given, "split": split, "index": given.get("index") or 0}
 
 

@@ -80,7 +80,7 @@ def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
     return given
 
 
-def refusal_slip(text: str, arguments: Mapping[str, object]) -> InvalidCall:
+def refused_field(text: str, arguments: Mapping[str, object]) -> InvalidCall:
     """A refusal of the environment, beside the field whose value it quotes."""
     text = text.removeprefix("Refused, and the turn is spent: ")
     named = [name for name in arguments if text.startswith(name + " ")]

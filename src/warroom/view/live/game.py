@@ -16,7 +16,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.types import JsonObject, ToolCall
 from warroom.episode import Episode, Step, ends_turn
 from warroom.session import Session
-from warroom.view.live.form import InvalidCall, arguments_of, refusal_slip, tool_form
+from warroom.view.live.form import InvalidCall, arguments_of, refused_field, tool_form
 from warroom.view.live.messages import (
     CallEntry,
     GameResult,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warroom.policies.llm.client import LLMClient
 
 SURPRISE = "A surprise"
-NAP = 0.05
+POLL_SECONDS = 0.05
 """Seconds after which a play that pauses looks whether it is to stop."""
 
 
@@ -297,7 +297,7 @@ class Game:
         arguments = arguments_of(schemas[tool], answers)
         tried = deepcopy(self.env).step(ToolCall(tool, deepcopy(arguments)))
         if tried.refused:
-            raise refusal_slip(tried.result.render(), arguments)
+            raise refused_field(tried.result.render(), arguments)
         return RecordedCall(tool, arguments)
 
     def _play(self, call: RecordedCall) -> None:
@@ -345,7 +345,7 @@ class Game:
     def _pause(self) -> None:
         end = time.monotonic() + self.pace
         while not self._is_stopped and not self.done and (left := end - time.monotonic()) > 0:
-            time.sleep(min(NAP, left))
+            time.sleep(min(POLL_SECONDS, left))
 
     def _changed(self) -> None:
         for listener in list(self.listeners):
