@@ -74,7 +74,7 @@ class Env(ABC):
 
     @abstractmethod
     def oracle(self) -> ToolCall:
-        """The call that one who is told the truth makes now."""
+        """The call that someone who is told the truth makes now."""
 
     @abstractmethod
     def bounds(self) -> tuple[float, float]:
@@ -99,7 +99,7 @@ class Env(ABC):
         return ()
 
     def best_total(self) -> float | None:
-        """Points in the end of one who is told the truth now and plays on from here; None where nobody knows them."""
+        """Final points of someone who is told the truth now and plays on from here; None where nobody knows them."""
         return self.total if self.done else None
 
     def make_brief(self, seat: str, job: str, noop_call: ToolCall, facts: object = None) -> Brief:

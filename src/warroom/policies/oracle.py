@@ -5,7 +5,7 @@ from warroom.core.types import Observation, ToolCall
 
 
 class Oracle:
-    """Asks the environment itself what one who knows the truth does now."""
+    """Asks the environment itself what someone who knows the truth does now."""
 
     def __init__(self, env: Env) -> None:
         self.env = env

@@ -189,7 +189,7 @@ def check_folder(folder: Path, record: Record, resume: bool = False) -> Record |
 
 
 def _continued(folder: Path, record: Record, resume: bool) -> Record | None:
-    """As `check_folder`, for who holds the lock."""
+    """As `check_folder`, for the holder of the lock."""
     if not (folder / RECORD).is_file():
         if folder.is_file() or (folder.is_dir() and any(path.name not in _BEGUN for path in folder.iterdir())):
             raise ValueError(f"{folder} exists and is not a run folder; choose another --out")

@@ -26,7 +26,7 @@ MAX_DRAINED_BYTES = 16 * MAX_BYTES
 CLOSING_SECONDS = 2.0
 """Seconds that a refused socket may take to close."""
 POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013
-"""Close codes of a socket that is refused for who asks, and for want of room."""
+"""Close codes of a socket that is refused because of who asks, and for lack of room."""
 SHORT = 900
 """Characters below which no JSON is too deep or too long for the parser."""
 

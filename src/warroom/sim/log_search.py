@@ -62,7 +62,7 @@ class LogSearch:
         return LinesFound(written, tuple(per_minute), self._newest(searched.matching, minutes, per_minute, chances))
 
     def _searched(self, service: int, query: Query) -> "SearchedLog":
-        """What is known of a search in what a service may write: who searches again asks for the latest minutes."""
+        """What is known of a search in what a service may write: whoever searches again asks for the latest minutes."""
         groups = self.lines.groups(service)
         known = self._known.get((service, query))
         if known is None or known.groups is not groups:

@@ -124,7 +124,7 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class PageOracleCall:
-    """What one who is told the truth does."""
+    """What someone who is told the truth does."""
 
     turn: int
     seat: str

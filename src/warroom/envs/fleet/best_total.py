@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def best_total(env: "FleetEnv") -> float:
-    """Points in the end of one who knows the truth and plays on from here."""
+    """Final points of someone who knows the truth and plays on from here."""
     if env.done:
         return env.total
     left = MAX_REPAIRS - len(env.repairs)

@@ -153,7 +153,7 @@ class FleetCompactRenderer(LineRenderer):
         about = [slot, *self._signer(candidate), self.names.services[candidate.service], candidate.family]
         words = [*arrival_words(self.known, candidate), *effect_words(self.known, candidate, place)]
         if candidate.weight > NEGLIGIBLE:
-            # What is believed stands before the change and its signer, so that who looks for them finds them by it.
+            # What is believed stands before the change and its signer, so that whoever looks for them finds them by it.
             about = [*self._belief(candidate, believed), *about]
             words += [age_word(self.known, candidate), *self._papers(candidate)]
         return [word for word in [*about, *words] if word]

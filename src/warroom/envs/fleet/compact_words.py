@@ -31,7 +31,7 @@ AGENT = tuple(f"a{i}" for i in range(max(24, len(AGENTS))))
 PERSON = tuple(f"h{i}" for i in range(12))
 """Colleagues that can be told apart."""
 GROUND = tuple(f"g{i}" for i in range(len(GROUNDS)))
-"""Rules that may be broken: who has learnt to name one can name one that was never broken before."""
+"""Rules that may be broken: whoever has learnt to name one can name one that was never broken before."""
 ERRORS = ((5.05, "e5"), (10, "e10"), (20, "e20"), (35, "e35"), (60, "e60"))
 SLOWER = ((SLOW, "p1.6"), (2.5, "p2.5"), (5, "p5"))
 TRAFFIC = ((0.0, "r-"), (0.6, ""), (1.5, "r+"), (2.2, "r++"))

@@ -1,4 +1,4 @@
-"""What one who is told the truth does, turn by turn: the ceiling of the score, and the proof that it can be reached."""
+"""What someone who is told the truth does, by turn: the ceiling of the score, and the proof that it can be reached."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,7 +22,7 @@ MAX_REPAIRS = 3
 
 
 def best_act(situation: Situation, seat: str, *, declared: bool) -> Act:
-    """The move of one who knows the truth: declare, suspend, undo what is in force, close when it has held."""
+    """The move of someone who knows the truth: declare, suspend, undo what is in force, close when it has held."""
     if seat == "sre":
         return WAIT if declared else DECLARE
     if seat == "oversight":

@@ -119,7 +119,7 @@ class LogsEnv(BaseLogsEnv):
         }
 
     def oracle(self) -> ToolCall:
-        """The move of one who is told the truth, declarations first."""
+        """The move of someone who is told the truth, declarations first."""
         truth = self.truth()
         if not self.incident.casting.causes:
             return ToolCall("ignore")
@@ -132,7 +132,7 @@ class LogsEnv(BaseLogsEnv):
         return self.best_action()
 
     def best_action(self) -> ToolCall:
-        """What one who knows the truth does with the world where something is wrong, whatever was declared."""
+        """What someone who knows the truth does with the world where something is wrong, whatever was declared."""
         for problem in self.response.in_force:
             if problem.row.remedy is not None:
                 return ToolCall("remediate", self._remedy_of(problem))
@@ -147,7 +147,7 @@ class LogsEnv(BaseLogsEnv):
         return LEFT_OPEN, oracle.most_points(self.rubric, self.incident)
 
     def best_total(self) -> float:
-        """By one who declares what is still open rightly, and closes as soon as it may be closed."""
+        """By someone who declares what is still open rightly, and closes as soon as it may be closed."""
         if self.done:
             return self.total
         if not self.incident.casting.causes:

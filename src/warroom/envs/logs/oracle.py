@@ -1,4 +1,4 @@
-"""What one who is told the truth does: the ceiling of the score, and the proof that it can be reached."""
+"""What someone who is told the truth does: the ceiling of the score, and the proof that it can be reached."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -29,7 +29,7 @@ def draw_certified(
 
 
 def turns_to_close(incident: LogsIncident) -> int:
-    """Turns of one who knows, from the page on."""
+    """Turns of the oracle, from the page on."""
     return turns_left(incident, incident.casting.causes, incident.casting.page, None)
 
 
@@ -48,7 +48,7 @@ def turns_left(incident: LogsIncident, in_force: Sequence[Problem], second: int,
 
 
 def most_points(rubric: Rubric, incident: LogsIncident) -> float:
-    """Points of one who declares everything rightly and closes as soon as it may be closed."""
+    """Points of someone who declares everything rightly and closes as soon as it may be closed."""
     turns = turns_to_close(incident)
     if not incident.casting.causes:
         return rubric.total({Event("ignored"): 0}, turns)

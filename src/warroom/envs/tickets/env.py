@@ -178,7 +178,7 @@ class TicketsEnv(Env):
         })  # fmt: skip
 
     def bounds(self) -> tuple[float, float]:
-        """Points of one who never answers, and of the reference."""
+        """Points of someone who never answers, and of the reference."""
         return 0.0, self._most()
 
     def _most(self) -> float:
@@ -186,7 +186,7 @@ class TicketsEnv(Env):
         return most + (self.calibration - 1) * WEIGHTS["calibration"]
 
     def best_total(self) -> float:
-        """By one who brings into view what is missing, and then gives the reference answer."""
+        """By someone who brings into view what is missing, and then gives the reference answer."""
         if self.done:
             return self.total
         perfect = [Event("graded", f"{name}=1") for name in WEIGHTS if name != "repetition_penalty"]

@@ -1,7 +1,7 @@
 """The figures by which a line of an outage says what became of its request: how they are drawn, and how they are read.
 
 The words of a result are the same in both cases. Of some pairs the larger figure means harm, of others the smaller, and
-they come in either order: only who reads what the figures are of can tell.
+they come in either order: only someone who reads what the figures are of can tell.
 """
 
 from collections.abc import Callable, Mapping

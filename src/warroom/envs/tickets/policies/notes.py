@@ -37,7 +37,7 @@ class TicketNotes(NamedTuple):
     released: date | None = None
     """The day on which the release came out, if it is given by that."""
     writer: str = ""
-    """The name of who wrote it."""
+    """The name of its author."""
 
     @property
     def domain(self) -> Domain | None:

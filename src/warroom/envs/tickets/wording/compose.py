@@ -282,7 +282,7 @@ LISTS: tuple[ArticleLayout, ...] = (_listed, _rows)
 
 
 def compose_thread(plan: DocumentPlan, split: str, draws: Draws) -> str:
-    """A closed ticket or an incident as a thread, with or without the names of those who write."""
+    """A closed ticket or an incident as a thread, with or without the names of its authors."""
     parts = _parts(plan, TextWriter(split, draws), listed=False)
     desk, expert = SPEAKERS[split]
     scope = [f"{REUSE}: {line}" for line in parts.scope]

@@ -139,7 +139,7 @@ def added_frames(added: tuple[AddedFrame, ...]) -> Iterator[None]:
 
 
 def read_too() -> Mapping[AddedFrame, TextTemplate]:
-    """Frames that were added, for those who read."""
+    """Frames that were added, for readers."""
     return _READ_TOO
 
 

@@ -54,7 +54,7 @@ READ_AS: Mapping[str, str] = {
     "thread_finding": "finding",
     **dict.fromkeys(("closing", "signed", "form_name", "forwarded"), "author"),
 }  # fmt: skip
-"""Kinds of frames that say what another kind says, for those who read."""
+"""Kinds of frames that say what another kind says, for readers."""
 SILENT = ("greeting", "plea", "mood", "earlier")
 """Kinds that say nothing about the case."""
 

@@ -35,7 +35,7 @@ def fixes_fault(env: Env) -> bool:
 AUDIT_SPEC = AuditSpec(
     env="fleet",
     naive=("noop", "random", "keyword", "heuristic"),
-    # Not "below heuristic": who acts on appearances loses more points here than who does nothing.
+    # Not "below heuristic": a policy that acts on appearances loses more points here than one that does nothing.
     bars=("negative", "little", "solves less", "ceiling", "paid once"),
     outcome_rules=OutcomeRules(ENVIRONMENT.read_only_tools, fixes_fault),
     exploits=DEGENERATE,

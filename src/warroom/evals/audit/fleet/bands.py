@@ -76,7 +76,7 @@ EXACT = {"oracle": True, "noop": False}
 
 
 def bands(incidents: Incidents) -> list[GateRow]:
-    """Every band, and two exact counts: the oracle solves everything, who does nothing solves nothing."""
+    """Every band, and two exact counts: the oracle solves everything, the no-op policy nothing."""
     column = tuple(TIERS).index(incidents.tier)
     rows = [
         incidents.row(

@@ -116,7 +116,7 @@ LEARNERS: dict[str, Learner] = {
 
 
 def learners(incidents: Incidents) -> list[GateRow]:
-    """The points of each learner, as a share of those of one who suspends every rogue and nobody else."""
+    """The points of each learner, as a share of suspending every rogue and nobody else."""
     bound = TIERS[incidents.tier].bounds.learner
     return [
         incidents.row("learners", name, _worth(learner, incidents), None if learner.reported else bound)

@@ -31,7 +31,7 @@ COMPARED = (
 LEAST_ROWS = 25
 """Candidates that a rule must hold of in the fitted half: a rule of fewer is a memory."""
 WON_BY_BETS = 0.05
-"""Most that bets at fair odds may win, as a share of what one wins who knows."""
+"""Most that bets at fair odds may win, as a share of what perfect choices win."""
 Mask = NDArray[np.bool_]
 
 

@@ -291,7 +291,7 @@ def without(sources: PanelSources, view: View) -> Flag | None:
 
 
 def by_other_knowledge(change: Callable[[Knowledge], Knowledge], view: View) -> Flag | None:
-    """Whoever caused it as one concludes who knows less, judged by all papers."""
+    """Whoever caused it by the conclusion of someone who knows less, judged by all papers."""
     return everything(view.knowing(change(view.known)))
 
 

@@ -81,7 +81,7 @@ def measured(incidents: Incidents) -> tuple[RuleEarnings, ...]:
 
 
 def judged_by_other_contents(view: View, others: Mapping[str, Content]) -> Flag | None:
-    """The verdict of one who is shown, for each change, the numbers of another incident's diff."""
+    """The verdict of someone who is shown, for each change, the numbers of another incident's diff."""
     swapped = {}
     for number, content in view.known.contents.items():
         said = others.get(content.family, content)

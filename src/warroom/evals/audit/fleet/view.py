@@ -61,7 +61,7 @@ class View:
         return cause.row if cause is not None and cause.row is not None and cause.row.signer in AGENTS else None
 
     def knowing(self, known: Knowledge) -> "View":
-        """The view and the conclusion of one who knows something else."""
+        """The view with other knowledge, and the conclusion from it."""
         return replace(self, known=known, believed=conclude(known, self.victim))
 
 
@@ -135,7 +135,7 @@ def points_of(flag: Flag | None, rogues: Mapping[str, str]) -> float:
 
 
 def without_words(known: Knowledge) -> Knowledge:
-    """Knowledge of one who takes every part to be in use and no rollout to be paused."""
+    """Knowledge of someone who takes every part to be in use and no rollout to be paused."""
     out = copy(known)
     out.metrics = {name: _all_in_use(facts) for name, facts in known.metrics.items()}
     out.arrivals = {number: arrival._replace(workers=1.0) for number, arrival in known.arrivals.items()}
@@ -154,20 +154,20 @@ def with_contents(known: Knowledge, contents: Mapping[int, Content]) -> Knowledg
 
 
 def without_shares(known: Knowledge) -> Knowledge:
-    """Knowledge of one who takes every change to concern all requests."""
+    """Knowledge of someone who takes every change to concern all requests."""
     contents = {number: content._replace(target=EVERYTHING) for number, content in known.contents.items()}
     return with_contents(known, contents)
 
 
 def trusting_the_ledger(known: Knowledge) -> Knowledge:
-    """Knowledge of one who does not look at what is running."""
+    """Knowledge of someone who does not look at what is running."""
     out = copy(known)
     out.arrivals, out.running = {}, set()
     return out
 
 
 def without_the_ledger(known: Knowledge) -> Knowledge:
-    """Knowledge of one who never reads the ledger, and so no statement either."""
+    """Knowledge of someone who never reads the ledger, and so no statement either."""
     out = copy(known)
     out.rows, out.records = {}, set()
     return out
