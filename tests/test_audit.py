@@ -16,6 +16,7 @@ from warroom.envs.fleet import rubric
 from warroom.envs.fleet.env import FleetEnv
 from warroom.envs.logs.rubric import SEVERITY
 from warroom.evals.audit.bars import BARS
+from warroom.evals.audit.gates import Incidents
 from warroom.evals.audit.outcomes import Candidate, incidents, play_all, play_episode
 from warroom.evals.audit.run import Audit, repeated_payments, run_audit
 from warroom.evals.audit.search import SearchBudget, draw_scripts, script, search
@@ -41,7 +42,8 @@ every_environment = pytest.mark.parametrize("audit_spec", [FLEET, LOGS], ids=lam
 
 @cache
 def audited(env: str) -> Audit:
-    return run_audit(find_audit_spec(env), ["easy"], [0], suite_name=SUITES[env], workers=1, budget=LITTLE)
+    asked = Incidents("easy", tuple(suite(env, SUITES[env])), (0,), "dev")
+    return run_audit(find_audit_spec(env), [asked], workers=1, budget=LITTLE)
 
 
 @every_environment
@@ -144,7 +146,8 @@ def test_a_credit_that_pays_again_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 def test_points_above_the_oracle_are_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FleetEnv, "bounds", lambda self: (-1000.0, -900.0))
-    found = run_audit(replace(FLEET, exploits={}), ["easy"], [0], suite_name="core", workers=1, budget=LITTLE)
+    asked = Incidents("easy", tuple(suite("fleet", "core")), (0,), "dev")
+    found = run_audit(replace(FLEET, exploits={}), [asked], workers=1, budget=LITTLE)
     assert "ceiling" in {violation.bar for violation in found.violations}
 
 

@@ -135,7 +135,7 @@ def test_degenerate_policies_are_a_gate_too() -> None:
     asked = Incidents("easy", suite("fleet", "core"), (0,), "dev")
     fleet = find_audit_spec("fleet")
     few = replace(fleet, exploits={name: fleet.exploits[name] for name in ("flag_everyone", "rollback_everything")})
-    rows = policies_gate(few, "core", SearchBudget(1, (1,), 1), 1, asked)
+    rows = policies_gate(few, SearchBudget(1, (1,), 1), 1, asked)
     assert [row for row in rows if row.verdict == "fails"] == []
     assert {row.bar for row in rows if row.what in ("oracle", "expert")} == {None}
     assert {row.bar for row in rows if row.what in ("noop", "flag_everyone", "rollback_everything")} == {0.0}

@@ -135,7 +135,7 @@ def test_an_error_that_tells_the_cause_is_found(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 @every_environment
 def test_a_scan_reads_every_episode_and_is_json(audit_spec: AuditSpec) -> None:
-    scan = scan_leaks(audit_spec.leaks, audit_spec.env, ["easy"], [0], suite_name="core")
+    scan = scan_leaks(audit_spec.leaks, incidents(suite(audit_spec.env, "core"), "easy", "dev", [0]))
     data: dict[str, Any] = scan.to_json()
     assert data["episodes"] == (len(audit_spec.leaks.drivers) + 1) * len(suite(audit_spec.env, "core"))
     assert data["leaks"] == [] and scan.texts > 10 * scan.episodes

@@ -13,6 +13,7 @@ from warroom.envs.tickets.env import TicketsEnv
 from warroom.envs.tickets.options import TicketsOptions
 from warroom.evals.audit.bars import MAX_BLIND_SCORE
 from warroom.evals.audit.certify import run_certify
+from warroom.evals.audit.gates import Incidents
 from warroom.evals.audit.leaks import scan_leaks
 from warroom.evals.audit.outcomes import narrowed
 from warroom.evals.audit.run import Audit, run_audit
@@ -22,6 +23,7 @@ from warroom.evals.audit.spec import find_audit_spec
 LITTLE = 0.05
 """A score of hardly anything."""
 EFFORT = SearchBudget(scripts=3, rungs=(1,), finalists=1)
+FULL = tuple(suite("tickets", "full"))
 RECIPES = find_audit_spec("tickets").exploits
 FAULTS = {
     "clumsy_json": (0.9, 1.0), "right_unsure": (0.94, 0.98), "right_modest": (0.84, 0.86), "cites_often": (0.85, 0.95),
@@ -36,10 +38,8 @@ every_mode = pytest.mark.parametrize("mode", some_of(("single", "multi"), "singl
 
 @cache
 def audited(mode: str) -> Audit:
-    return run_audit(
-        find_audit_spec("tickets", TicketsOptions(mode=mode)), ["medium"], range(2),
-        workers=1, split="test", budget=EFFORT,
-    )  # fmt: skip
+    asked = Incidents("medium", FULL, (0, 1), "test", TicketsOptions(mode=mode))
+    return run_audit(find_audit_spec("tickets"), [asked], workers=1, budget=EFFORT)
 
 
 def scores(mode: str) -> Mapping[str, float]:
@@ -56,7 +56,7 @@ def test_there_are_many_ways_to_weigh_nothing_and_many_single_faults() -> None:
 @every_mode
 def test_who_weighs_nothing_gets_little(mode: str) -> None:
     """No more than `MAX_BLIND_SCORE`, which is a bar of the audit, and far less on average."""
-    assert not audited(mode).violations and audited(mode).options == TicketsOptions(mode=mode)
+    assert not audited(mode).violations
     found = {row.policy: row.score.mean for row in audited(mode).summaries if row.kind in ("degenerate", "searched")}
     assert max(found.values()) <= MAX_BLIND_SCORE and fmean(found.values()) <= LITTLE
 
@@ -92,15 +92,13 @@ def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> N
 @pytest.mark.slow
 @every_mode
 def test_nothing_that_is_shown_tells_what_is_right(mode: str) -> None:
-    rules, options = find_audit_spec("tickets").leaks, TicketsOptions(mode=mode)
-    scan = scan_leaks(rules, "tickets", ["medium"], range(2), options=options)
+    asked = Incidents("medium", FULL, (0, 1), "dev", TicketsOptions(mode=mode))
+    scan = scan_leaks(find_audit_spec("tickets").leaks, asked.specs)
     assert scan.leaks == () and scan.texts > 100
 
 
 @pytest.mark.slow
 def test_every_ticket_can_be_answered_from_what_is_at_hand() -> None:
-    rows = run_certify(
-        find_audit_spec("tickets").certify, suite("tickets", "full"), ["easy", "hard"], range(2), split="test"
-    )
+    rows = run_certify(find_audit_spec("tickets").certify, FULL, ["easy", "hard"], range(2), split="test")
     assert all(row.valid for row in rows)
     assert sum(row.checks()["expert right"][0] for row in rows) >= 0.9 * len(rows)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isinf
 from pathlib import Path
@@ -23,8 +22,6 @@ from warroom.evals.plan import parse_seeds
 if TYPE_CHECKING:
     from warroom.evals.audit.gates import Gate, GateFolder, GateRow, Incidents
     from warroom.evals.audit.run import Audit
-    from warroom.evals.audit.search import SearchBudget
-    from warroom.evals.audit.spec import AuditSpec
     from warroom.evals.statistics import Estimate
 
 
@@ -65,11 +62,17 @@ def audit_command(
     """
     if out is not None and not full:
         raise ValueError("--out keeps what a full audit measures; add --full, or leave it out")
-    audit_spec = heavy.audit_spec.find_audit_spec(env, env_options(env, given))
-    chosen, budget = tiers_of(tiers), heavy.search.SearchBudget(scripts or audit_spec.searched_scripts)
+    options, audit_spec = env_options(env, given), heavy.audit_spec.find_audit_spec(env)
+    budget = heavy.search.SearchBudget(scripts or audit_spec.searched_scripts)
+    scenarios, indices = tuple(find_suite(env, suite)), FULL_SEEDS if full else parse_seeds(seeds)
+    asked = [heavy.gates.Incidents(tier, scenarios, indices, split, options) for tier in tiers_of(tiers)]
     if full:
-        plan = FullPlan(audit_spec, chosen, suite, split, budget, workers)
-        rows = _measure_all(plan, heavy.gates.GateFolder(out))
+        gates: dict[str, Gate] = {
+            **audit_spec.gates,
+            "policies": partial(heavy.audit.policies_gate, audit_spec, budget, workers),
+            "leaks": partial(heavy.audit.leaks_gate, audit_spec),
+        }
+        rows = _measure_all(gates, asked, heavy.gates.GateFolder(out))
         if json:
             print_json({"gates": [row.to_json() for row in rows]})
         else:
@@ -77,60 +80,31 @@ def audit_command(
         if any(row.verdict == "fails" or (row.verdict == "undecided" and not row.part) for row in rows):
             raise typer.Exit(VIOLATED)
         return
-    incidents = parse_seeds(seeds)
-    with progress("episodes", heavy.audit.audit_episode_count(audit_spec, chosen, incidents, suite, budget)) as watch:
-        found = heavy.audit.run_audit(
-            audit_spec, chosen, incidents, suite_name=suite, workers=workers, split=split, progress=watch, budget=budget
-        )
+    with progress("episodes", heavy.audit.audit_episode_count(audit_spec, asked, budget)) as watch:
+        found = heavy.audit.run_audit(audit_spec, asked, budget=budget, workers=workers, progress=watch)
     say("scanning for leaks")
-    scan = scan_leaks(
-        audit_spec.leaks, env, chosen, incidents, suite_name=suite, split=split, options=audit_spec.options
-    )
-    measured = partial(
-        heavy.gates.Incidents, scenarios=tuple(find_suite(env, suite)), seeds=incidents, split=split,
-        options=audit_spec.options,
-    )  # fmt: skip
-    rows = _measure_quick(audit_spec, [measured(tier) for tier in chosen])
+    scan = scan_leaks(audit_spec.leaks, [spec for part in asked for spec in part.specs])
+    quick = [gate for name, gate in audit_spec.gates.items() if name in heavy.audit_spec.QUICK_GATES]
+    rows = [row for gate in quick for part in asked for row in gate(part)]
     if json:
-        print_json({**found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
+        measured = {
+            "env": env, "split": split, "suite": suite, "seeds": list(indices), "options": options.to_json()
+        }  # fmt: skip
+        print_json({**measured, **found.to_json(), "leaks": scan.to_json(), "gates": [row.to_json() for row in rows]})
     else:
-        _print_audit(found, scan)
+        _print_audit(f"{env}, {suite} suite, {split} split", found, scan)
         _print_gates(rows)
     if found.violations or scan.leaks or any(row.verdict == "fails" for row in rows):
         raise typer.Exit(VIOLATED)
 
 
-@dataclass(frozen=True)
-class FullPlan:
-    """What a full audit measures."""
-
-    audit_spec: "AuditSpec"
-    tiers: Sequence[str]
-    suite: str
-    split: str
-    budget: "SearchBudget"
-    workers: int
-
-
-def _measure_quick(audit_spec: "AuditSpec", todo: "Sequence[Incidents]") -> "list[GateRow]":
-    quick = [gate for name, gate in audit_spec.gates.items() if name in heavy.audit_spec.QUICK_GATES]
-    return [row for gate in quick for incidents in todo for row in gate(incidents)]
-
-
-def _measure_all(plan: FullPlan, folder: "GateFolder") -> "list[GateRow]":
+def _measure_all(gates: "Mapping[str, Gate]", asked: "Sequence[Incidents]", folder: "GateFolder") -> "list[GateRow]":
     """Every gate on every tier, told as each begins."""
-    audit_spec = plan.audit_spec
-    gates: dict[str, Gate] = {
-        **audit_spec.gates,
-        "policies": partial(heavy.audit.policies_gate, audit_spec, plan.suite, plan.budget, plan.workers),
-        "leaks": partial(heavy.audit.leaks_gate, audit_spec, plan.suite),
-    }
-    rows, scenarios = [], tuple(find_suite(audit_spec.env, plan.suite))
+    rows = []
     for name, gate in gates.items():
-        for tier in plan.tiers:
-            say(f"{name}, {tier}")
-            asked = heavy.gates.Incidents(tier, scenarios, FULL_SEEDS, plan.split, audit_spec.options)
-            rows += folder.measure(name, gate, asked)
+        for incidents in asked:
+            say(f"{name}, {incidents.tier}")
+            rows += folder.measure(name, gate, incidents)
     return rows
 
 
@@ -177,8 +151,8 @@ def _end(row: "GateRow | None") -> str:
     return "" if row is None or end is None else f"{'-' if isinf(end) else f'{end:.2f}'}{MARKS[row.verdict]}"
 
 
-def _print_audit(found: "Audit", scan: LeakScan) -> None:
-    title = f"{found.env}, {found.suite} suite, {found.split} split: means with 95 % intervals"
+def _print_audit(what: str, found: "Audit", scan: LeakScan) -> None:
+    title = f"{what}: means with 95 % intervals"
     figures = ("n", "points", "points where something is wrong", "solved there")
     table = new_table(title, ("tier", "policy", "kind"), figures)
     for row in found.summaries:

@@ -10,14 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from warroom.core.env import Env
-from warroom.core.options import Options
 from warroom.core.policy import PolicyFactory
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import format_seed
 from warroom.core.types import Observation, StepResult, ToolCall
-from warroom.envs import make, suite
+from warroom.envs import make
 from warroom.evals.audit.exploits import policy_set_of, unprivileged
-from warroom.evals.audit.outcomes import NO_OPTIONS, incidents
 from warroom.evals.audit.position_tests import PositionBias
 from warroom.policies import PolicySet, policy_set
 
@@ -72,18 +70,8 @@ class LeakScan:
         return {**asdict(self), "leaks": [leak._asdict() for leak in self.leaks]}
 
 
-def scan_leaks(
-    rules: LeakRules,
-    env: str,
-    tiers: Sequence[str],
-    seeds: Sequence[int],
-    *,
-    suite_name: str = "full",
-    split: str = "dev",
-    options: Options = NO_OPTIONS,
-) -> LeakScan:
-    """Scan every scenario of a suite at these tiers and seeds; every driver plays every incident."""
-    todo = [i for tier in tiers for i in incidents(suite(env, suite_name), tier, split, seeds, options)]
+def scan_leaks(rules: LeakRules, todo: Sequence[EpisodeSpec]) -> LeakScan:
+    """Scan incidents, each of which every driver plays."""
     drivers = (*rules.drivers, READER)
     shown = [text for incident in todo for driver in drivers for text in texts_of(rules, incident, driver)]
     checks = (compare_static, compare_errors, compare_replies)

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from warroom.core.options import Options
 from warroom.core.spec import EpisodeSpec
-from warroom.core.splits import format_seed, parse_split
+from warroom.core.splits import format_seed
 from warroom.core.types import ToolCall
-from warroom.envs import make, suite
+from warroom.envs import make
 from warroom.evals.audit.bars import (
     BARS,
     BASELINE_POLICY,
@@ -22,7 +21,7 @@ from warroom.evals.audit.bars import (
 )
 from warroom.evals.audit.gates import GateRow, Incidents, Interval, exact, interval
 from warroom.evals.audit.leaks import scan_leaks
-from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, play_all
 from warroom.evals.audit.search import SearchBudget, candidate, search, search_episode_count
 from warroom.evals.audit.spec import AuditSpec, degenerate_policy_set
 from warroom.evals.statistics import Estimate, mean, share
@@ -39,12 +38,6 @@ SOLVED_SHARE = 0.5
 class Audit:
     """Results of all policies, and which bars fail."""
 
-    env: str
-    split: str
-    suite: str
-    seeds: tuple[int, ...]
-    options: Options
-    """Those of the environment."""
     bars: tuple[str, ...]
     """The bars of `BARS` that hold here."""
     summaries: tuple[PolicySummary, ...]
@@ -56,11 +49,6 @@ class Audit:
     def to_json(self) -> dict[str, object]:
         """For a program: estimates as mean, lo and hi."""
         return {
-            "env": self.env,
-            "split": self.split,
-            "suite": self.suite,
-            "seeds": list(self.seeds),
-            "options": self.options.to_json(),
             "bars": {bar: BARS[bar] for bar in self.bars},
             "rows": [_row_json(summary) for summary in self.summaries],
             "violations": [violation._asdict() for violation in self.violations],
@@ -75,25 +63,21 @@ def _row_json(summary: PolicySummary) -> dict[str, object]:
 
 def run_audit(
     audit_spec: AuditSpec,
-    tiers: Sequence[str],
-    seeds: Sequence[int],
+    asked: Sequence[Incidents],
     *,
     budget: SearchBudget,
-    suite_name: str = "full",
     workers: int = 2,
-    split: str = "dev",
     progress: Progress = lambda count: None,
 ) -> Audit:
     """Play every naive, degenerate and searched policy on the same incidents and compare them with the bars.
 
-    `seeds` are indices into the split. Scripts are searched on the training split, within the given budget.
+    Scripts are searched on the training split, within the given budget.
     """
-    parse_split(split)  # an error before the search begins
-    scenarios, summaries, violations, chance = suite(audit_spec.env, suite_name), [], [], []
-    for tier in tiers:
-        scripts = search(audit_spec, tier, budget, workers, progress)
+    summaries, violations, chance = list[PolicySummary](), list[Violation](), list[Violation]()
+    for part in asked:
+        tier, todo = part.tier, part.specs
+        scripts = search(audit_spec, tier, budget, options=part.options, workers=workers, progress=progress)
         candidates = [*_listed_candidates(audit_spec), *[candidate(audit_spec.env, script) for script in scripts]]
-        todo = incidents(scenarios, tier, split, seeds, audit_spec.options)
         outcomes = play_all(candidates, todo, audit_spec.outcome_rules, workers=workers, progress=progress)
         played = _by_candidate(outcomes)
         rows = [_policy_summary(audit_spec, tier, name, outcomes) for name, outcomes in played.items()]
@@ -105,20 +89,15 @@ def run_audit(
             violations += above_ceiling(row, played[row.policy])
             if row.policy in audit_spec.exploits and audit_spec.exploits[row.policy].voids_credit:
                 violations += paid_although_void(row, played[row.policy])
-        violations += _repeated_payment_violations(audit_spec, todo[: len(scenarios)])
-    return Audit(
-        audit_spec.env, split, suite_name, tuple(seeds), audit_spec.options, audit_spec.bars,
-        summaries=tuple(summaries), violations=tuple(violations), within_chance=tuple(chance),
-    )  # fmt: skip
+        violations += _repeated_payment_violations(audit_spec, todo[: len(part.scenarios)])
+    return Audit(audit_spec.bars, tuple(summaries), tuple(violations), within_chance=tuple(chance))
 
 
-def audit_episode_count(
-    audit_spec: AuditSpec, tiers: Sequence[str], seeds: Sequence[int], suite_name: str, budget: SearchBudget
-) -> int:
+def audit_episode_count(audit_spec: AuditSpec, asked: Sequence[Incidents], budget: SearchBudget) -> int:
     """About how many episodes an audit plays, for a progress bar."""
     candidates = len(_listed_candidates(audit_spec)) + 2 * budget.finalists
     searched = search_episode_count(audit_spec.env, budget)
-    return len(tiers) * (searched + candidates * len(seeds) * len(suite(audit_spec.env, suite_name)))
+    return sum([searched + candidates * part.count for part in asked])
 
 
 def _listed_candidates(audit_spec: AuditSpec) -> list[Candidate]:
@@ -175,13 +154,9 @@ def _mostly_solved(outcomes: Sequence[IncidentOutcome]) -> dict[str, float]:
 # -- as gates ---------------------------------------------------------------------------------------------
 
 
-def policies_gate(
-    audit_spec: AuditSpec, suite_name: str, budget: SearchBudget, workers: int, asked: Incidents
-) -> list[GateRow]:
+def policies_gate(audit_spec: AuditSpec, budget: SearchBudget, workers: int, asked: Incidents) -> list[GateRow]:
     """The points of every policy that ignores the evidence, and each bar that one of them misses."""
-    found = run_audit(
-        audit_spec, [asked.tier], asked.seeds, suite_name=suite_name, workers=workers, split=asked.split, budget=budget
-    )
+    found = run_audit(audit_spec, [asked], budget=budget, workers=workers)
     bar = 0.0 if "negative" in found.bars else None
     points = [
         asked.row("policies", row.policy, interval(row.points),
@@ -195,17 +170,9 @@ def policies_gate(
     ]
 
 
-def leaks_gate(audit_spec: AuditSpec, suite_name: str, asked: Incidents) -> list[GateRow]:
+def leaks_gate(audit_spec: AuditSpec, asked: Incidents) -> list[GateRow]:
     """Leaks of the truth into texts: there may be none."""
-    scan = scan_leaks(
-        audit_spec.leaks,
-        audit_spec.env,
-        [asked.tier],
-        asked.seeds,
-        suite_name=suite_name,
-        split=asked.split,
-        options=audit_spec.options,
-    )
+    scan = scan_leaks(audit_spec.leaks, asked.specs)
     rows = [asked.row("leaks", f"texts read: {scan.texts}", exact(0.0), 0.0, n=scan.episodes)]
     return rows + [
         asked.row("leaks", f"{check}: {where}: {detail}", exact(1.0), 0.0, n=scan.episodes)

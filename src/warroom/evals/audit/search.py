@@ -10,12 +10,13 @@ from functools import partial
 from random import Random
 from statistics import fmean
 
+from warroom.core.options import Options
 from warroom.core.rng import stream
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, for_training
 from warroom.envs import suite
 from warroom.evals.audit.exploits import NOTHING, Script, ScriptSpace
-from warroom.evals.audit.outcomes import Candidate, IncidentOutcome, Progress, incidents, play_all
+from warroom.evals.audit.outcomes import NO_OPTIONS, Candidate, IncidentOutcome, Progress, incidents, play_all
 from warroom.evals.audit.spec import AuditSpec, script_policy_set
 
 OBJECTIVES: dict[str, Callable[[IncidentOutcome], float]] = {
@@ -63,13 +64,19 @@ def neighbours(scripts: ScriptSpace, near: Script, rng: Random, count: int) -> l
 
 
 def search(
-    audit_spec: AuditSpec, tier: str, budget: SearchBudget, workers: int = 1, progress: Progress = lambda count: None
+    audit_spec: AuditSpec,
+    tier: str,
+    budget: SearchBudget,
+    *,
+    options: Options = NO_OPTIONS,
+    workers: int = 1,
+    progress: Progress = lambda count: None,
 ) -> list[Script]:
     """The best scripts of each objective on training incidents of a tier, without duplicates."""
     found: list[Script] = []
     play = partial(play_all, outcome_rules=audit_spec.outcome_rules, workers=workers, progress=progress)
     for objective in OBJECTIVES:
-        successive_halving = partial(_successive_halving, play, audit_spec, tier, objective, budget=budget)
+        successive_halving = partial(_successive_halving, play, audit_spec, tier, options, objective, budget=budget)
         rng = stream(0, "script search", tier, objective)
         first = successive_halving(draw_scripts(audit_spec.scripts, rng, budget.scripts))
         near = [
@@ -83,6 +90,7 @@ def _successive_halving(
     play: Callable[[Sequence[Candidate], Sequence[EpisodeSpec]], list[IncidentOutcome]],
     audit_spec: AuditSpec,
     tier: str,
+    options: Options,
     objective: str,
     scripts: Sequence[Script],
     *,
@@ -93,7 +101,7 @@ def _successive_halving(
     scenarios = for_training(suite(env, "full"))
     remaining, points, begin = list(scripts), {script.name: list[float]() for script in scripts}, 0
     for rung in budget.rungs:
-        todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung), audit_spec.options)
+        todo = incidents(scenarios, tier, Split.TRAIN, range(begin, begin + rung), options)
         for outcome in play([candidate(env, script) for script in remaining], todo):
             points[outcome.candidate].append(value(outcome))
         begin += rung

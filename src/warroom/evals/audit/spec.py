@@ -3,16 +3,15 @@
 import importlib
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from warroom.core.errors import UnknownName
-from warroom.core.options import Options
 from warroom.envs import environments
 from warroom.evals.audit.certify import Certifier
 from warroom.evals.audit.exploits import ExploitPolicy, Script, ScriptSpace, policy_set_of
 from warroom.evals.audit.gates import Gate
 from warroom.evals.audit.leaks import LeakRules
-from warroom.evals.audit.outcomes import NO_OPTIONS, OutcomeRules
+from warroom.evals.audit.outcomes import OutcomeRules
 from warroom.policies import PolicySet
 
 QUICK_GATES = frozenset({"shortcuts"})
@@ -38,8 +37,6 @@ class AuditSpec:
     """Scripts that a search starts from, unless it is told otherwise: fewer where an episode takes long."""
     gates: Mapping[str, Gate] = field(default_factory=dict)
     """What has to hold besides, by name; `QUICK_GATES` are measured in every audit, all of them in a full one."""
-    options: Options = NO_OPTIONS
-    """Those of the environment with which incidents are built."""
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -47,15 +44,15 @@ class AuditSpec:
         return environments()[self.env].seats
 
 
-def find_audit_spec(env: str, options: Options = NO_OPTIONS) -> AuditSpec:
-    """The audit of an environment, under options; a `ValueError` for one that has none."""
+def find_audit_spec(env: str) -> AuditSpec:
+    """The audit of an environment; a `ValueError` for one that has none."""
     if env not in environments():
         raise UnknownName("environment", env, environments())
     module = f"{__package__}.{env}"
     if importlib.util.find_spec(module) is None:
         raise ValueError(f"the environment {env!r} has no audit spec; write it: {module}")
     found: AuditSpec = importlib.import_module(module).AUDIT_SPEC
-    return replace(found, options=options)
+    return found
 
 
 def degenerate_policy_set(env: str, name: str) -> PolicySet:
