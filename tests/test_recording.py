@@ -69,8 +69,8 @@ GOOD = {"kind": "sample", "window": "now", "time": 1, "service": "a", "name": "c
         (GOOD | {"kind": "sampel"}, "no kind of record 'sampel'; did you mean 'sample'"),
         (GOOD | {"window": "later"}, r"no window 'later' .*allowed: before, now"),
         (GOOD | {"valeu": 1}, "no field of a sample 'valeu'; did you mean 'value'"),
-        (GOOD | {"value": "2"}, "value of a sample must be int or float, got '2'"),
-        (GOOD | {"value": True}, "value of a sample must be int or float, got True"),
+        (GOOD | {"value": "2"}, "its 'value' must be a number, got '2'"),
+        (GOOD | {"value": True}, "its 'value' must be a number, got True"),
         ({"kind": "sample", "window": "now"}, "a sample lacks name, service, time, value"),
         ([], "want a JSON object, got"),
         (
@@ -87,7 +87,7 @@ GOOD = {"kind": "sample", "window": "now", "time": 1, "service": "a", "name": "c
                 "milliseconds": 1,
                 "failed": 0,
             },
-            "failed of a span must be bool or null, got 0",
+            "its 'failed' must be true or false or null, got 0",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from warroom.core.env import Env
 from warroom.core.errors import describe_error
 from warroom.core.spec import EpisodeSpec
-from warroom.core.strict_json import NUMBER, check_types, check_values, parse_json_object
+from warroom.core.strict_json import check_types, json_types, parse_json_object
 from warroom.core.types import JsonObject, StepResult, ToolCall
 from warroom.envs import parse_spec
 
@@ -107,8 +107,6 @@ class Episode:
         try:
             data = parse_json_object(line)
             check_types(data, EPISODE_TYPES)
-            for name, allowed in VALUE_TYPES.items():
-                check_values(name, data.get(name), allowed)
             spec = parse_spec(data.pop("spec"))
             steps = tuple(_parse_step(step) for step in data.pop("steps"))
             return cls(spec=spec, steps=steps, **data)
@@ -116,25 +114,12 @@ class Episode:
             raise ValueError(f"not an episode record: {describe_error(error)}") from error
 
 
-EPISODE_TYPES: dict[str, tuple[type, ...]] = {
-    "spec": (str,), "policy": (str,), "briefs": (dict,), "steps": (list,), "points": (dict,), "total": NUMBER,
-    "score": NUMBER, "outcome": (dict,), "truth": (dict,), "trajectory_hash": (str,),
-}  # fmt: skip
-"""What each value of an episode's line may be."""
-VALUE_TYPES: dict[str, tuple[type, ...]] = {
-    "briefs": (str,), "steps": (dict,), "points": NUMBER, "outcome": (bool, *NUMBER, type(None)),
-}  # fmt: skip
-"""What their own values may be."""
-STEP_TYPES: dict[str, tuple[type, ...]] = {
-    "turn": (int,), "seat": (str,), "observation": (str,), "tool": (str,), "arguments": (dict,), "result": (str,),
-    "points_gained": NUMBER, "points": (dict,), "refused": (bool,), "message": (str,),
-}  # fmt: skip
-"""What each value of a step may be."""
+EPISODE_TYPES = json_types(Episode, spec=str, steps=list[JsonObject])
+STEP_TYPES = json_types(Step)
 
 
 def _parse_step(data: JsonObject) -> Step:
     check_types(data, STEP_TYPES)
-    check_values("points", data.get("points"), NUMBER)
     return Step(**data)
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from warroom.core.schemas import Schema
-from warroom.core.strict_json import NUMBER, check_types, check_values
+from warroom.core.strict_json import JsonType, check_types, json_types
 from warroom.core.types import JsonObject
 
 
@@ -80,17 +80,9 @@ class SeatReply:
     """Once the incident is over: 0 is the no-op policy, 1 the oracle."""
 
 
-_REPLY: dict[str, tuple[type, ...]] = {
-    "state": (str,), "texts": (list,), "seen": (int,), "turn": (int,), "budget": (int,), "acting": (str,),
-    "missing": (list,), "note": (str,), "score": (*NUMBER, type(None)),
-}  # fmt: skip
-_JOINED: dict[str, tuple[type, ...]] = {
-    "ticket": (str,), "env": (str,), "seat": (str,), "brief": (str,), "tools": (list,), "acts": (list,),
-    "patience": NUMBER,
-}  # fmt: skip
-_TOOL: dict[str, tuple[type, ...]] = {
-    "name": (str,), "description": (str,), "parameters": (dict,), "read_only": (bool,),
-}  # fmt: skip
+_REPLY = json_types(SeatReply)
+_JOINED = json_types(JoinReply, tools=list)
+_TOOL = json_types(ToolListing)
 
 
 def reply_from(answer: object) -> SeatReply:
@@ -106,13 +98,11 @@ def joined_from(answer: object) -> JoinReply:
     return JoinReply(**data | {"tools": [ToolListing(**_checked(tool, _TOOL)) for tool in named]})
 
 
-def _checked(answer: object, types: Mapping[str, tuple[type, ...]]) -> JsonObject:
-    """An object with these values and lists of texts, none of which would command a terminal."""
+def _checked(answer: object, types: Mapping[str, JsonType]) -> JsonObject:
+    """An object with these values, no text of which would command a terminal."""
     if not isinstance(answer, dict) or answer.keys() != types.keys():
         raise ValueError(f"an answer of a host has {', '.join(types)}")
     check_types(answer, types)
-    for name in ("texts", "missing", "acts"):
-        check_values(name, answer.get(name), (str,))
     found: JsonObject = _without_controls(answer)
     return found
 

@@ -4,15 +4,16 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
+from types import UnionType
+from typing import Any, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
 
 from warroom.core.errors import describe_error, quote_input
 from warroom.core.types import JsonObject
 
 MAX_DEPTH = 100
 """Levels of lists and objects: whatever walks a value later does so by recursion."""
-NUMBER = (int, float)
 INFINITE = (math.inf, -math.inf)
 """What a number such as 1e999 is read as."""
 _WORDS = {
@@ -115,21 +116,57 @@ def too_deep(value: object) -> bool:
     return True
 
 
-def check_types(data: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
+class JsonType(NamedTuple):
+    """What a value may be."""
+
+    types: tuple[type, ...]
+    item_types: tuple[type, ...] = ()
+    """What a list's items or an object's values may be; empty if they may be anything."""
+
+
+def json_types(record: type, **other: object) -> dict[str, JsonType]:
+    """What each field of a record may be in JSON, by its annotation, or by `other` where JSON has another type."""
+    return {name: _json_type(hint) for name, hint in (get_type_hints(record) | other).items()}
+
+
+def _json_type(hint: Any) -> JsonType:
+    types, arguments = _types(hint), get_args(hint)
+    items = arguments[:1] if types == (list,) else arguments[1:] if types == (dict,) else ()
+    return JsonType(types, tuple(kind for item in items for kind in _types(item)))
+
+
+def _types(hint: Any) -> tuple[type, ...]:
+    """What a value of an annotation is in JSON; a whole number does for a number."""
+    if hint is Any:
+        return ()
+    if isinstance(hint, UnionType):
+        return tuple(kind for member in get_args(hint) for kind in _types(member))
+    kind = get_origin(hint) or hint
+    if kind is float:
+        return float, int
+    collections = {StrEnum: str, tuple: list, frozenset: list, Mapping: dict}
+    return (next((to for base, to in collections.items() if issubclass(kind, base)), kind),)
+
+
+def check_types(data: Mapping[str, Any], types: Mapping[str, JsonType]) -> None:
     """Refuse an object whose named values, where it has them, are of other types."""
-    for name, allowed in types.items():
-        if name in data and (type(data[name]) not in allowed or data[name] in INFINITE):
-            words = " or ".join(dict.fromkeys(_word(kind) for kind in allowed))
-            raise ValueError(f"its {name!r} must be {words}, got {quote_input(data[name])}")
+    for name, (allowed, allowed_items) in types.items():
+        if name not in data:
+            continue
+        value = data[name]
+        if _is_other(value, allowed):
+            raise ValueError(f"its {name!r} must be {_words(allowed)}, got {quote_input(value)}")
+        for item in () if not allowed_items else value.values() if isinstance(value, dict) else value:
+            if _is_other(item, allowed_items):
+                raise ValueError(f"its {name!r} must hold {_words(allowed_items)}, got {quote_input(item)}")
 
 
-def check_values(name: str, values: object, allowed: tuple[type, ...]) -> None:
-    """Refuse an object, or a list, with a value of another type."""
-    found = values.values() if isinstance(values, dict) else values if isinstance(values, list) else ()
-    for value in found:
-        if type(value) not in allowed or value in INFINITE:
-            words = " or ".join(dict.fromkeys(_word(kind) for kind in allowed))
-            raise ValueError(f"its {name!r} must hold {words}, got {quote_input(value)}")
+def _is_other(value: object, allowed: tuple[type, ...]) -> bool:
+    return type(value) not in allowed or value in INFINITE
+
+
+def _words(kinds: tuple[type, ...]) -> str:
+    return " or ".join(_word(kind) for kind in kinds if kind is not int or float not in kinds)
 
 
 def _word(kind: type) -> str:

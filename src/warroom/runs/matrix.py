@@ -11,18 +11,13 @@ from warroom.core.salt import Salt
 from warroom.core.scenario import TIERS
 from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import parse_split, seed_of
-from warroom.core.strict_json import check_types, check_values
+from warroom.core.strict_json import check_types, json_types
 from warroom.core.types import JsonObject
 from warroom.envs import env_spec
 from warroom.runs.record import CLIENT_KINDS, Record
 
 MAX_ATTEMPTS = 10_000
 """Attempts at an incident that a record may tell of: what it plans is listed before it is counted."""
-TYPES: dict[str, tuple[type, ...]] = {
-    "env": (str,), "scenarios": (list,), "tiers": (list,), "policies": (list,), "seeds": (list,), "split": (str,),
-    "attempts": (int,), "options": (dict,), "shard": (str,), "salt": (str,),
-}  # fmt: skip
-"""What the values of an evaluation's configuration may be."""
 
 
 class EpisodeKey(NamedTuple):
@@ -78,9 +73,7 @@ class EpisodeMatrix:
     def from_config(cls, config: Mapping[str, Any]) -> "EpisodeMatrix":
         """The matrix that a `run.json` describes. Its policies need not be there: nothing can be played by it."""
         try:
-            check_types(config, TYPES)
-            for name, kind in {"scenarios": str, "tiers": str, "policies": str, "seeds": int}.items():
-                check_values(name, config[name], (kind,))
+            check_types(config, CONFIG_TYPES)
             lists = {name: tuple(config[name]) for name in ("scenarios", "tiers", "policies", "seeds")}
             options = env_spec(config["env"]).options.parse(config["options"], config["env"])
             shard = parse_shard(config["shard"]) if "shard" in config else None
@@ -114,6 +107,9 @@ class EpisodeMatrix:
         return own if self.salt is None else [self.salt.apply(spec) for spec in own]
 
 
+CONFIG_TYPES = json_types(EpisodeMatrix, options=JsonObject, shard=str, salt=str)
+
+
 class MatrixEpisodes:
     """The episodes of a matrix, none of which is made before it is asked for."""
 
@@ -138,8 +134,7 @@ class ClientEpisodes:
     def from_config(cls, config: Mapping[str, Any]) -> "ClientEpisodes":
         """What a `run.json` describes."""
         try:
-            check_types(config, {**TYPES, "player": (str,)})
-            check_values("scenarios", config["scenarios"], (str,))
+            check_types(config, CLIENT_CONFIG_TYPES)
             options = env_spec(config["env"]).options.parse(config["options"], config["env"])
             split = parse_split(config["split"]).value
             return cls(frozenset(config["scenarios"]), split, config["player"], options)
@@ -155,6 +150,9 @@ class ClientEpisodes:
             and key.policy == self.player
             and spec.options == self.options
         )
+
+
+CLIENT_CONFIG_TYPES = json_types(ClientEpisodes, env=str, options=JsonObject)
 
 
 def planned_episodes(record: Record) -> MatrixEpisodes | ClientEpisodes:

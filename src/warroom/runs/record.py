@@ -12,7 +12,7 @@ from typing import Any
 
 import warroom
 from warroom.core.errors import quote_input
-from warroom.core.strict_json import check_types, check_values, parse_json_object
+from warroom.core.strict_json import check_types, json_types, parse_json_object
 from warroom.core.types import JsonObject
 
 RECORD = "run.json"
@@ -91,16 +91,7 @@ class Record:
         )
 
 
-TYPES: dict[str, tuple[type, ...]] = {
-    "kind": (str,), "command": (str,), "config": (dict,), "split": (str,), "seeds": (list,), "policies": (list,),
-    "planned": (int,), "started": (str,), "warroom": (str,), "python": (str,), "commit": (str, type(None)),
-    "resumed": (list,), "versions": (dict,), "policy_status": (dict,), "state": (str,), "exit_reason": (str,),
-    "format": (int,),
-}  # fmt: skip
-"""What each value of `run.json` may be."""
-_VALUES: dict[str, tuple[type, ...]] = {
-    "seeds": (int,), "policies": (str,), "resumed": (dict,), "versions": (str,),
-}  # fmt: skip
+TYPES = json_types(Record)
 
 
 def _layout(got: object) -> str:
@@ -110,8 +101,6 @@ def _layout(got: object) -> str:
 
 def _parse(data: JsonObject) -> Record:
     check_types(data, TYPES)
-    for name, allowed in _VALUES.items():
-        check_values(name, data.get(name), allowed)
     if not all(name.isprintable() for name in data.get("policies", ())):
         raise ValueError("a name of its 'policies' holds characters that cannot be printed")
     required = {"format", *(entry.name for entry in fields(Record) if _is_required(entry))}

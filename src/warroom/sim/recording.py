@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from warroom.core.checks import check_choice
 from warroom.core.errors import UnknownName, describe_error, quote_input, unknown_name_message
-from warroom.core.strict_json import parse_json, read_json_object
+from warroom.core.strict_json import check_types, json_types, parse_json, read_json_object
 
 FORMAT = 1
 """Version of the layout; a reader refuses any other."""
@@ -87,15 +87,7 @@ KINDS: dict[str, type[RecordedLine] | type[Span] | type[MetricSample]] = {
     "sample": MetricSample,
 }
 """The kinds of record by the word that each begins with."""
-_TEXT, _NUMBER, _NULL = (str,), (int, float), type(None)
-_TYPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("window", "service", "level", "text", "operation", "name"), _TEXT),
-    **dict.fromkeys(("time", "milliseconds", "value"), _NUMBER),
-    **dict.fromkeys(("parent", "trace"), (str, _NULL)),
-    "waited": (*_NUMBER, _NULL),
-    "failed": (bool, _NULL),
-}
-"""The types that a field may have, in whichever kind of record."""
+_TYPES = {kind: json_types(made) for kind, made in KINDS.items()}
 _NEEDED = {kind: frozenset(made._fields) - frozenset(made._field_defaults) for kind, made in KINDS.items()}
 
 
@@ -227,12 +219,10 @@ def parse_record(data: object) -> Record:
     if kind not in KINDS:
         raise UnknownName("kind of record", kind, KINDS)
     made = KINDS[kind]
-    for name, value in data.items():
+    for name in data:
         if name not in made._fields:
             raise UnknownName(f"field of a {kind}", name, made._fields)
-        if type(value) not in _TYPES[name]:
-            allowed = " or ".join("null" if one is _NULL else one.__name__ for one in _TYPES[name])
-            raise ValueError(f"{name} of a {kind} must be {allowed}, got {quote_input(value)}")
+    check_types(data, _TYPES[kind])
     if not _NEEDED[kind] <= data.keys():
         raise ValueError(f"a {kind} lacks {', '.join(sorted(_NEEDED[kind] - data.keys()))}")
     record = made(**data)

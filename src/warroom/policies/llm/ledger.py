@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from warroom.core.secrets import mask_text
-from warroom.core.strict_json import NUMBER, check_types, check_values, parse_json_object
+from warroom.core.strict_json import check_types, json_types, parse_json_object
 from warroom.policies.llm import RequestOrigin
 
 LEDGER = "usage.jsonl"
@@ -137,17 +137,15 @@ def read_lines(folder: Path) -> Iterator[Line]:
             raise ValueError(f"{path}: line {number} is broken, so what was spent is unknown: {error}") from error
 
 
-TYPES: dict[str, tuple[type, ...]] = {
-    "request": (int,), "reserved": (list,), "tokens": (list,), "outcome": (str,), "event": (str,), "policy": (str,),
-    "spec": (str,), "seat": (str,), "model": (str,), "seconds": NUMBER, "at": NUMBER, "call": (int,), "try": (int,),
-}  # fmt: skip
-"""What each value of a line may be."""
+TYPES = json_types(
+    RequestOrigin, request=int, reserved=list[int], tokens=list[int], outcome=str, event=str, at=float, seconds=float,
+    call=int, **{"try": int},
+)  # fmt: skip
 
 
 def _checked(line: Line) -> Line:
     check_types(line, TYPES)
     for name in ("reserved", "tokens"):
-        check_values(name, line.get(name), (int,))
         if len(line.get(name, "12")) != 2:
             raise ValueError(f"its {name!r} are not two numbers")
     needed = {"reserved": ("request", "policy", "spec", "try"), "outcome": ("request", "tokens"), "event": ()}

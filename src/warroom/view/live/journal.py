@@ -15,7 +15,7 @@ from string import ascii_lowercase
 from typing import NamedTuple
 
 from warroom.core.errors import describe_error
-from warroom.core.strict_json import check_types, parse_json_object
+from warroom.core.strict_json import check_types, json_types, parse_json_object
 from warroom.core.types import JsonObject
 from warroom.envs import parse_spec
 from warroom.view.live.game import RecordedCall, Setup
@@ -124,6 +124,10 @@ class JournalWriter:
         self.size += len(line)
 
 
+_SETUP = json_types(Setup, spec=str, origin=JsonObject | None, opening=list)
+_CALL = json_types(RecordedCall)
+
+
 def _line(data: Mapping[str, object]) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False) + "\n"
 
@@ -131,14 +135,14 @@ def _line(data: Mapping[str, object]) -> str:
 def _setup(head: JsonObject) -> Setup:
     if head["format"] != FORMAT:
         raise ValueError(f"it has the format {head['format']}, and this version reads {FORMAT}")
-    check_types(head, {"spec": (str,), "seats": (dict,), "surprise": (bool,), "opening": (list,)})
+    check_types(head, _SETUP)
     origin = None if head["origin"] is None else Origin(**head["origin"])
     opening = tuple(RecordedCall(*call) for call in head["opening"])
     return Setup(parse_spec(head["spec"]), head["seats"], head["surprise"], origin, opening)
 
 
 def _call(line: JsonObject) -> RecordedCall:
-    check_types(line, {"tool": (str,), "arguments": (dict,), "message": (str,)})
+    check_types(line, _CALL)
     return RecordedCall(**line)
 
 
