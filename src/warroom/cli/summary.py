@@ -6,20 +6,15 @@ from rich.text import Text
 
 from warroom.cli import heavy
 from warroom.cli.output import console, new_table
+from warroom.core.metric_info import metric_info
 from warroom.core.types import JsonObject
 from warroom.policies.llm.usage import in_words
-
-HEADLINES = (
-    "points", "score", "solved", "root_cause", "rogue_catch", "rogue_false_positive", "wrong_fixes", "mttr",
-    "fact_quality", "citation_f1", "brier", "escalated_answerable", "escalated_unanswerable",
-)  # fmt: skip
-"""Metrics of the table at the terminal; the report has all."""
 
 
 def print_summary(summary: JsonObject, folder: Path) -> None:
     """The pooled rows as a table, and where the rest is."""
     rows = [row for row in summary["rows"] if row["scenario"] is None]
-    shown = {name: heading for name, heading in heavy.report.columns(rows).items() if name in HEADLINES}
+    shown = {name: heading for name, heading in heavy.report.columns(rows).items() if metric_info(name).headline}
     title = f"{summary['env']}, {summary['split']} split: means with 95 % intervals"
     table = new_table(title, ("policy", "tier"), ("n", *shown.values()))
     for number, row in enumerate(rows):

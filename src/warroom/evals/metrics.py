@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
+from warroom.core.metric_info import metric_info
 from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode
 from warroom.evals.statistics import Bounds, Difference, Estimate, mean, paired, share
@@ -83,12 +84,6 @@ METRICS: dict[str, Reader] = {
     "fixed_given_wrong": _fixed_given(False),
 }
 """Metrics of every environment; further outcomes of an environment follow under their own names."""
-SHARE: Bounds = (0.0, 1.0)
-BOUNDS: dict[str, Bounds] = {
-    "score": (-1.0, 1.0), "wrong_fixes": (0.0, inf), "citation_f1": SHARE, "fact_quality": SHARE, "confidence": SHARE,
-    "rouge_l": SHARE, "brier": SHARE, "judged": SHARE,
-}  # fmt: skip
-"""Limits of a mean, and so of both ends of its interval."""
 
 
 @dataclass(frozen=True)
@@ -154,4 +149,4 @@ def _bounds(metric: str, values: Sequence[bool | float], horizon: float) -> Boun
     """Limits of every value of the metric."""
     if metric == "mttr":
         return 0.0, horizon
-    return BOUNDS.get(metric, SHARE if all(type(value) is bool for value in values) else (-inf, inf))
+    return metric_info(metric).bounds or ((0.0, 1.0) if all(type(value) is bool for value in values) else (-inf, inf))

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from warroom.core.errors import MissingExtra
+from warroom.core.metric_info import metric_info
 from warroom.core.splits import format_seed
 from warroom.core.words import facts_in_words
 from warroom.episode import Episode, Step
@@ -29,46 +30,8 @@ WORST_EPISODES = 6
 """Episodes that the page shows as transcripts."""
 MAX_TEXT_LENGTH = 1_200
 """Characters of one text in a transcript; the run folder has the rest."""
-HEADINGS = {
-    "points": "points",
-    "score": "score",
-    "solved": "solved",
-    "rogue_catch": "rogues caught",
-    "rogue_false_positive": "innocents flagged",
-    "wrong_fixes": "wrong fixes",
-    "mttr": "minutes to resolve",
-    "fixed_given_right": "solved if cause named right",
-    "fixed_given_wrong": "solved if cause named wrong",
-    "root_cause": "root cause right",
-    "severity": "severity right",
-    "team": "team right",
-    "escalated_answerable": "answerable, escalated",
-    "escalated_unanswerable": "unanswerable, escalated",
-    "rouge_l": "ROUGE-L",
-    "citation_f1": "F1 of citations",
-    "brier_skill": "Brier skill",
-    "auroc": "AUROC",
-    "aurc": "AURC",
-}
-SHARES = frozenset(
-    {
-        "solved",
-        "rogue_catch",
-        "rogue_false_positive",
-        "fixed_given_right",
-        "fixed_given_wrong",
-        "root_cause",
-        "severity",
-        "team",
-        "escalated_answerable",
-        "escalated_unanswerable",
-    }
-)
-DECIMALS = {"points": 1, "mttr": 1, "turns": 1}
-"""Digits after the point where two would be too many."""
 _ABOUT = ("env", "scenario", "policy", "tier", "split", "n", "incidents")
 _SAME_AS_SOLVED = ("pass^1", "pass@1")
-_ATTEMPTS = ("pass^", "pass@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +84,7 @@ def report_page(
         pooled=pooled,
         compared=comparison_rows(summary["comparisons"]),
         kinds=kinds_of(summary["kinds"]),
-        heading=heading,
+        metric_info=metric_info,
         scenarios=_by_scenario(summary["rows"]),
         studied=inspected_policies(record.policies),
         viewer=Markup(VIEWER_MENTION[viewer]),
@@ -146,12 +109,7 @@ def _template() -> Template:
 def columns(rows: Sequence[Row]) -> dict[str, str]:
     """The metrics that apply somewhere, with their headings."""
     names = [name for name in rows[0] if name not in (*_ABOUT, *_SAME_AS_SOLVED)]
-    return {name: heading(name) for name in names if any(row[name] for row in rows)}
-
-
-def heading(metric: str) -> str:
-    """The heading of a metric's column."""
-    return HEADINGS.get(metric, metric.replace("_", " "))
+    return {name: metric_info(name).heading for name in names if any(row[name] for row in rows)}
 
 
 def cell(row: Row, metric: str) -> MetricCell:
@@ -171,7 +129,7 @@ def in_one_line(row: Row, metric: str) -> str:
 
 def on_axis(metric: str, value: float) -> str:
     """A value of a metric as an axis writes it: with no more digits than it needs."""
-    return _figure(metric, value) if _is_share(metric) else f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    return _figure(metric, value) if metric_info(metric).is_share else f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def comparison_rows(comparisons: Sequence[Row]) -> list[Row]:
@@ -220,12 +178,9 @@ def _by_scenario(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def _figure(metric: str, value: float) -> str:
     """A value as people read it: a true minus sign, and none before a zero."""
-    text = f"{100 * value:.0f} %" if _is_share(metric) else f"{value:.{DECIMALS.get(metric, 2)}f}"
+    info = metric_info(metric)
+    text = f"{100 * value:.0f} %" if info.is_share else f"{value:.{info.decimals}f}"
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
-
-
-def _is_share(metric: str) -> bool:
-    return metric in SHARES or metric.startswith(_ATTEMPTS)
 
 
 def _transcript(episode: Episode) -> EpisodeTranscript:

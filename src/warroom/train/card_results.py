@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from warroom.core.metric_info import COMPARED, METRIC_INFO, MetricInfo
 from warroom.core.scenario import TIERS, TrainingProfile
 from warroom.core.splits import Split
 from warroom.core.strict_json import read_json_object
@@ -22,22 +23,11 @@ class Column(NamedTuple):
     decimals: int
 
 
-SHOWN = {
-    "points": Column("points", 1, 1),
-    "score": Column("score", 1, 2),
-    "solved": Column("solved %", 100, 1),
-    "root_cause": Column("root cause right %", 100, 1),
-    "severity": Column("severity right %", 100, 1),
-    "team": Column("team right %", 100, 1),
-    "rogue_catch": Column("rogues caught %", 100, 1),
-    "rogue_false_positive": Column("innocents flagged %", 100, 1),
-    "mttr": Column("minutes to resolve", 1, 1),
-    "fact_quality": Column("quality of facts", 1, 2),
-    "citation_f1": Column("F1 of citations", 1, 2),
-    "brier_skill": Column("Brier skill", 1, 2),
-    "escalated_unanswerable": Column("unanswerable, handed over %", 100, 1),
-    "escalated_answerable": Column("answerable, handed over %", 100, 1),
-}
+def _column(info: MetricInfo) -> Column:
+    return Column(f"{info.heading} %", 100, 1) if info.is_share else Column(info.heading, 1, info.decimals)
+
+
+SHOWN = {name: _column(METRIC_INFO[name]) for name in (*COMPARED, "brier_skill")}
 """Measures that have a column, where they apply."""
 CAUGHT, AREA, SCORE = SHOWN["rogue_catch"], Column("area under the ROC", 1, 3), SHOWN["score"]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from warroom.core.errors import MissingExtra
+from warroom.core.metric_info import METRIC_INFO
 from warroom.core.scenario import TIERS
 from warroom.train.steps import (
     DevRow,
@@ -178,25 +179,22 @@ def terms(axes: Axes, rows: Sequence[Row]) -> None:
         axes.legend(loc="upper left", ncols=len(names), columnspacing=1, handlelength=1)
 
 
-OUTCOMES = {
-    "solved": "solved", "rogue_catch": "rogues caught", "rogue_false_positive": "innocents flagged",
-    "root_cause": "root right", "team": "team right", "severity": "severity right",
-}  # fmt: skip
-"""Outcomes that have a line, with the words for it."""
+OUTCOMES = ("solved", "rogue_catch", "rogue_false_positive", "root_cause", "team", "severity")
+"""Outcomes that have a line."""
 
 
 def outcomes(axes: Axes, rows: Sequence[Row]) -> None:
     """Shares of a round's incidents, of all tiers together: solved, caught, wrongly accused, or rightly named."""
-    for number, (name, words) in enumerate(OUTCOMES.items()):
+    for number, name in enumerate(OUTCOMES):
         points = [(row["step"], row["outcomes"][name]) for row in rows if name in (row.get("outcomes") or {})]
         if points:
-            _moving_mean(axes, points, PALETTE[number], words)
+            _moving_mean(axes, points, PALETTE[number], METRIC_INFO[name].heading)
     _shares(axes)
     axes.set_title("Outcomes" + _averaged(rows))
     axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
 
 
-ON_DEV = {"score": "score", **OUTCOMES, "fact_quality": "quality of facts", "citation_f1": "F1 of citations"}
+ON_DEV = ("score", *OUTCOMES, "fact_quality", "citation_f1")
 """Measures of the dev split that have a panel."""
 
 
@@ -215,7 +213,7 @@ def dev_split(axes: Axes, rows: Sequence[DevRow], name: str) -> None:
     else:
         bottom, top = axes.get_ylim()
         axes.set_ylim(bottom, top + 0.25 * (top - bottom))
-    axes.set_title(f"Dev split: {ON_DEV[name]}, 95 % intervals")
+    axes.set_title(f"Dev split: {METRIC_INFO[name].heading}, 95 % intervals")
     axes.legend(loc="upper left", ncols=3, columnspacing=1, handlelength=1)
 
 

@@ -1,0 +1,57 @@
+"""How metrics are shown and compared: one table for the report, the terminal, model cards and learning curves."""
+
+from math import inf
+from typing import NamedTuple
+
+
+class MetricInfo(NamedTuple):
+    """What tables and pictures know of a metric."""
+
+    heading: str
+    is_share: bool = False
+    """Whether its mean is a share of episodes, which is shown in percent."""
+    decimals: int = 2
+    """Digits after the point; of no meaning for shares."""
+    bounds: tuple[float, float] | None = None
+    """Limits of a mean, and so of both ends of its interval; None where the values have none, or show them."""
+    compared: bool = False
+    """Whether policies are compared with the baseline by it, where the environment has it; model cards show these."""
+    headline: bool = False
+    """Whether it has a column at the terminal; the report has all."""
+
+
+_UNIT = (0.0, 1.0)
+METRIC_INFO = {
+    "points": MetricInfo("points", decimals=1, compared=True, headline=True),
+    "score": MetricInfo("score", bounds=(-1.0, 1.0), compared=True, headline=True),
+    "solved": MetricInfo("solved", is_share=True, compared=True, headline=True),
+    "rogue_catch": MetricInfo("rogues caught", is_share=True, compared=True, headline=True),
+    "rogue_false_positive": MetricInfo("innocents flagged", is_share=True, compared=True, headline=True),
+    "wrong_fixes": MetricInfo("wrong fixes", bounds=(0.0, inf), headline=True),
+    "mttr": MetricInfo("minutes to resolve", decimals=1, compared=True, headline=True),
+    "turns": MetricInfo("turns", decimals=1),
+    "fixed_given_right": MetricInfo("solved if cause named right", is_share=True),
+    "fixed_given_wrong": MetricInfo("solved if cause named wrong", is_share=True),
+    "root_cause": MetricInfo("root cause right", is_share=True, compared=True, headline=True),
+    "severity": MetricInfo("severity right", is_share=True, compared=True),
+    "team": MetricInfo("team right", is_share=True, compared=True),
+    "fact_quality": MetricInfo("fact quality", bounds=_UNIT, compared=True, headline=True),
+    "citation_f1": MetricInfo("F1 of citations", bounds=_UNIT, compared=True, headline=True),
+    "escalated_answerable": MetricInfo("answerable, escalated", is_share=True, compared=True, headline=True),
+    "escalated_unanswerable": MetricInfo("unanswerable, escalated", is_share=True, compared=True, headline=True),
+    "confidence": MetricInfo("confidence", bounds=_UNIT),
+    "brier": MetricInfo("brier", bounds=_UNIT, headline=True),
+    "brier_skill": MetricInfo("Brier skill"),
+    "auroc": MetricInfo("AUROC"),
+    "aurc": MetricInfo("AURC"),
+    "rouge_l": MetricInfo("ROUGE-L", bounds=_UNIT),
+    "judged": MetricInfo("judged", bounds=_UNIT),
+}
+COMPARED = tuple(name for name, info in METRIC_INFO.items() if info.compared)
+_ATTEMPTS = ("pass^", "pass@")
+
+
+def metric_info(name: str) -> MetricInfo:
+    """What is known of a metric; one that only its environment knows is called by its name."""
+    default = MetricInfo(name.replace("_", " "), is_share=name.startswith(_ATTEMPTS))
+    return METRIC_INFO.get(name, default)
