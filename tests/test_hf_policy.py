@@ -1,7 +1,9 @@
 """Models as policies: loud loading, the trainer's very tokens, and the same play however it is batched."""
 
 import json
+import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,11 +24,13 @@ from warroom.evals.local_engines import chunked
 from warroom.evals.plan import Plan
 from warroom.evals.run import play_plan
 from warroom.policies import hf, policy_names, policy_set
-from warroom.policies.model_files import sha256
+from warroom.policies.manifest import read_manifest
+from warroom.policies.model_files import adapter_config, sha256
 from warroom.policies.names import ModelChoice, parse_model_name, parse_policies
 from warroom.policies.prompt import template_ids
 from warroom.rollout import play, play_many
 from warroom.runs import EPISODES, Record, open_run
+from warroom.train.resolve_config import defaults
 
 SPECS = [
     episode_spec(scenario, tier, seed_of("dev", seed))
@@ -141,6 +145,19 @@ def test_a_broken_folder_is_loud(nano: Path, tmp_path: Path, damage: Any, messag
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("file", "read"), [("warroom.json", read_manifest), ("adapter_config.json", adapter_config)])
+@pytest.mark.parametrize(
+    ("text", "wrong"), [('{"r": ', "it is not JSON from character"), ("[1]", "it is a list where an object belongs")]
+)
+def test_a_broken_description_of_a_model_is_named(
+    tmp_path: Path, file: str, read: Callable[[Path], object], text: str, wrong: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    for reader in (read, lambda folder: defaults(str(folder))):
+        with pytest.raises(ValueError, match=rf"{re.escape(str(tmp_path / file))}: {wrong}"):
+            reader(tmp_path)
+
+
 def test_a_wrong_device_is_refused(nano: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARROOM_DEVICE", "gpu")
     with pytest.raises(ValueError, match="no WARROOM_DEVICE 'gpu'"):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
+from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 
 MANIFEST = "warroom.json"
@@ -34,9 +35,12 @@ PLAYED = tuple(PlayManifest.__annotations__)
 
 
 def read_manifest(folder: Path) -> Mapping[str, object]:
-    """What the manifest of a folder holds, by the keys of `Manifest`; empty where there is none."""
+    """What the manifest of a folder holds, by the keys of `Manifest`; empty where there is none.
+
+    A `ValueError` says what is wrong with the file.
+    """
     path = folder / MANIFEST
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+    return read_json_object(path) if path.is_file() else {}
 
 
 def warm_start_of(folder: Path) -> JsonObject | None:

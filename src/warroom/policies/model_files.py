@@ -1,7 +1,6 @@
 """Where a model's files are: in a folder or on the Hub. A name that leads nowhere is an error."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from warroom.core.errors import MissingExtra, quote_input
+from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 
 try:
@@ -103,12 +103,12 @@ def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
 
 
 def adapter_config(folder: Path) -> JsonObject:
-    """What `adapter_config.json` of a folder says; empty where the folder is no adapter."""
+    """What `adapter_config.json` of a folder says; empty where the folder is no adapter.
+
+    A `ValueError` says what is wrong with the file.
+    """
     path = folder / ADAPTER
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
-    except ValueError as problem:
-        raise ValueError(f"{path} cannot be read: {problem}") from problem
+    return read_json_object(path) if path.is_file() else {}
 
 
 def weight_files(folder: Path) -> list[Path]:

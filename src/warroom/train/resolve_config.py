@@ -1,6 +1,5 @@
 """From the options of a command to a whole configuration: defaults by kind of model, and everything checked at once."""
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
+from warroom.policies.model_files import adapter_config
 from warroom.train.config import (
     COMPACT,
     DAGGER,
@@ -104,10 +104,8 @@ def local_folder(model: str) -> Path:
 
 def _rank(folder: Path) -> int | None:
     """The rank of the adapter in a folder: it is trained on with the one that it has."""
-    path = folder / "adapter_config.json"
-    if not path.is_file():
-        return None
-    return int(json.loads(path.read_text(encoding="utf-8")).get("r", 0))
+    config = adapter_config(folder)
+    return int(config.get("r", 0)) if config else None
 
 
 def check(config: TrainConfig) -> None:
