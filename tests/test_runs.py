@@ -167,7 +167,7 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
         ("{}", "it has no 'spec'"),
         ("[]", "it is a list where an object belongs"),
         ('{"spec": "tiny/fault@easy#dev:0", "steps": [1]}', "its 'steps' must hold an object, got 1"),
-        ('{"spec": "tiny/fault@easy#dev:0", "policy": 7}', "its 'policy' must be text, got 7"),
+        ('{"spec": "tiny/fault@easy#dev:0", "policy": 7}', "its 'policy' must be a text, got 7"),
         ('{"total": NaN}', "it holds NaN, which is not a valid JSON number"),
         ("[" * 100_000, "nests lists or objects more than 100 levels"),
         ('{"truth": ' + "[" * 101 + "]" * 101 + "}", "nests lists or objects more than 100 levels"),

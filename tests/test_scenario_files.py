@@ -88,7 +88,7 @@ WRONG = [
         5,
         "did you mean 'by_colleague'",
     ),
-    ("fleet", "S = CandidateRole('scale', by_colleague=1)", 5, "by_colleague must be True or False, got 1"),
+    ("fleet", "S = CandidateRole('scale', by_colleague=1)", 5, "by_colleague must be true or false, got 1"),
     (
         "fleet",
         "S = CandidateRole('scale', by_colleague=True)",
@@ -105,7 +105,7 @@ WRONG = [
         "no arena of locks 'service late' (allowed: store errors)",
     ),
     ("fleet", "S = Fault('locks', only='store errors')", 5, "only must be a tuple, each item a text"),
-    ("fleet", "S = Variation(loop='yes')", 5, "loop must be True or False, got 'yes'"),
+    ("fleet", "S = Variation(loop='yes')", 5, "loop must be true or false, got 'yes'"),
     ("fleet", "S = scenario(__name__, __doc__, Fault('locks'), cor=True)", 5, "did you mean 'core'"),
     (
         "fleet",
@@ -126,7 +126,7 @@ WRONG = [
         5,
         "causes must be all gradual or all sudden, got crash, heap_leak",
     ),
-    ("logs", "S = scenario(__name__, __doc__, noisy_service=1)", 5, "noisy_service must be True or False, got 1"),
+    ("logs", "S = scenario(__name__, __doc__, noisy_service=1)", 5, "noisy_service must be true or false, got 1"),
     ("tickets", "S = scenario(__name__, __doc__, tests=('stail',))", 4, "did you mean 'stale'"),
     (
         "tickets",

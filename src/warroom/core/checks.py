@@ -5,15 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from warroom.core.errors import UnknownName, quote_input
-
-_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", type(None): "None"}
+from warroom.core.words import type_in_words
 
 
 def check_type(what: str, got: object, *allowed: type) -> None:
     """Refuse a value that is of none of the types; whole numbers do for numbers, True and False do for neither."""
     kinds = (*allowed, int) if float in allowed else allowed
     if not isinstance(got, kinds) or (isinstance(got, bool) and bool not in allowed):
-        words = " or ".join([_WORDS.get(kind, f"a {kind.__name__}") for kind in allowed])
+        words = " or ".join([type_in_words(kind) for kind in allowed])
         raise ValueError(f"{what} must be {words}, got {quote_input(got)}")
 
 
@@ -22,8 +21,8 @@ def check_items(
 ) -> None:
     """Refuse what is no such collection (a tuple or a frozenset), or has items of another type."""
     if not isinstance(got, collection) or not all(isinstance(one, item) for one in got):
-        of = _WORDS.get(item, f"a {item.__name__}").removeprefix("a ")
-        raise ValueError(f"{what} must be a {collection.__name__}, each item a {of}, got {quote_input(got)}")
+        of = type_in_words(item)
+        raise ValueError(f"{what} must be a {collection.__name__}, each item {of}, got {quote_input(got)}")
 
 
 def check_texts(what: str, got: object) -> None:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from warroom.core.errors import UnknownName, quote_input
 from warroom.core.types import JsonObject
-from warroom.core.words import split_list
+from warroom.core.words import split_list, type_in_words
 
 _METADATA = "warroom.option"
 _TRUE, _FALSE = ("true", "yes", "1"), ("false", "no", "0")
@@ -83,7 +83,6 @@ class Option(NamedTuple):
         info = self.info
         if info.choices:
             return "one of " + ", ".join(info.choices)
-        words = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", tuple: "a list"}
         limits = [
             f"{word} {bound:g}"
             for word, bound in (("above", info.above), ("at least", info.at_least), ("at most", info.at_most))
@@ -91,7 +90,7 @@ class Option(NamedTuple):
         ]
         if info.longest is not None:
             limits.append(f"of at most {info.longest} characters")
-        return " ".join([words[self.type], " and ".join(limits)]).strip()
+        return " ".join([type_in_words(self.type), " and ".join(limits)]).strip()
 
     def _converted(self, value: object) -> object:
         """The value in the option's type; None if it has none."""

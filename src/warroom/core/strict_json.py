@@ -11,15 +11,12 @@ from typing import Any, NamedTuple, NoReturn, get_args, get_origin, get_type_hin
 
 from warroom.core.errors import describe_error, quote_input
 from warroom.core.types import JsonObject
+from warroom.core.words import type_in_words
 
 MAX_DEPTH = 100
 """Levels of lists and objects: whatever walks a value later does so by recursion."""
 INFINITE = (math.inf, -math.inf)
 """What a number such as 1e999 is read as."""
-_WORDS = {
-    str: "text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object", list: "a list",
-    type(None): "null",
-}  # fmt: skip
 
 
 class NestedTooDeeply(ValueError):
@@ -78,7 +75,7 @@ def parse_json_object(text: str | bytes) -> JsonObject:
     """As `parse_json`, of a text that holds an object."""
     value = parse_json(text)
     if not isinstance(value, dict):
-        raise ValueError(f"it is {_word(type(value))} where an object belongs")
+        raise ValueError(f"it is {type_in_words(type(value))} where an object belongs")
     return value
 
 
@@ -166,11 +163,7 @@ def _is_other(value: object, allowed: tuple[type, ...]) -> bool:
 
 
 def _words(kinds: tuple[type, ...]) -> str:
-    return " or ".join(_word(kind) for kind in kinds if kind is not int or float not in kinds)
-
-
-def _word(kind: type) -> str:
-    return _WORDS.get(kind, kind.__name__)
+    return " or ".join(type_in_words(kind) for kind in kinds if kind is not int or float not in kinds)
 
 
 def _no_number(name: str) -> NoReturn:

@@ -1,6 +1,16 @@
-"""Facts of an incident as reports, pages and terminals show them, and lists as people type them."""
+"""Facts of an incident as reports, pages and terminals show them, lists as people type them, and types in words."""
 
 from collections.abc import Mapping
+
+_TYPES = {
+    str: "a text", int: "a whole number", float: "a number", bool: "true or false", list: "a list", tuple: "a list",
+    dict: "an object", type(None): "null",
+}  # fmt: skip
+
+
+def type_in_words(kind: type) -> str:
+    """A type as errors name it to people who write JSON, TOML or Python."""
+    return _TYPES.get(kind, f"a {kind.__name__}")
 
 
 def split_list(text: str, by: str = ",") -> tuple[str, ...]:

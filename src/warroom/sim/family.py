@@ -124,7 +124,7 @@ class Family:
             check_callable(f"formula.{field}", getattr(self.formula, field), parameters)
 
     def _check_parts(self) -> None:
-        check_type("parts", self.parts, dict)
+        check_type("parts", self.parts, Mapping)
         for split in (Split.TRAIN, Split.TEST):
             names = self.parts.get(split, ())
             check_items(f"parts[Split.{split.name}]", names, tuple, str)
