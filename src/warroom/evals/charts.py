@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from warroom.evals.calibration import Bin, reliability, risk_coverage
 from warroom.evals.confidence import Pairs
-from warroom.evals.plots import PALETTE, interval_ends, rogue_rows, short_name, style_slots
+from warroom.evals.plots import interval_ends, rogue_rows, short_name, style_slots
 from warroom.evals.summary import Row
+from warroom.pictures import PALETTE
 
 LEFT, RIGHT, ROW, TIER_GAP, AXIS = 190, 200, 24, 14, 30
 """Of a chart of intervals: room for names and for figures, a row's height, the space between tiers, the axis."""

@@ -9,7 +9,8 @@ import numpy as np
 from warroom.core.errors import MissingExtra
 from warroom.evals.calibration import reliability, risk_coverage
 from warroom.evals.metrics import Result
-from warroom.evals.plots import error_bars, line_styles, save_picture, share_axes, short_name
+from warroom.evals.plots import error_bars, line_styles, share_axes, short_name
+from warroom.pictures import save_picture
 
 try:
     import matplotlib.pyplot as plt

@@ -8,7 +8,8 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from warroom.evals.crossplay import ExchangeRow
-from warroom.evals.plots import GRID, INK, save_picture, short_name
+from warroom.evals.plots import short_name
+from warroom.pictures import GRID, INK, save_picture
 
 PICTURE = "crossplay.png"
 DARK = 0.55

@@ -1,4 +1,4 @@
-"""The pictures of a run, drawn from its summary. Colours are Okabe and Ito's, safe for colour-blind readers."""
+"""The pictures of a run, drawn from its summary."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +10,9 @@ from warroom.core.errors import MissingExtra
 from warroom.core.scenario import TIERS
 from warroom.evals.statistics import Estimate
 from warroom.evals.summary import Row
+from warroom.pictures import GRID, INK, PALETTE, save_picture
 
 try:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -23,7 +21,6 @@ try:
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#8C6D00", "#56B4E9", "#E69F00")
 STANDARD_COLORS = ("random", "heuristic", "expert", "oracle", "noop", "keyword")
 """Policies that look the same in every picture; others take what these leave free."""
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
@@ -31,20 +28,6 @@ OF_A_RUN = re.compile(r"hf:(?:[^,@]*/)?([^/,@]+)/model(?=[,@]|$)")
 """A model in the folder of the run that trained it."""
 LONGEST_NAME = 28
 """Letters of a policy's name that a picture shows."""
-INK, GRID = "#222222", "#DDDDDD"
-STYLE: dict[Any, Any] = {
-    "font.size": 14,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlesize": 16,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "figure.facecolor": "white",
-    "savefig.dpi": 130,
-}
-
 Draw = Callable[[Sequence[Row]], "Figure"]
 
 
@@ -59,16 +42,6 @@ def draw_all(summary: Row, folder: Path) -> list[Path]:
     pooled = [row for row in summary["rows"] if row["scenario"] is None]
     shown = {name: draw for name, draw in PICTURES.items() if draw is not rogue or rogue_rows(pooled)}
     return [save_picture(folder / name, partial(draw, pooled)) for name, draw in shown.items()]
-
-
-def save_picture(path: Path, draw: Callable[[], Figure]) -> Path:
-    """Draw in the style of all pictures and save; returns the file."""
-    with plt.rc_context(STYLE):
-        figure = draw()
-        # Without the software's version in the file, the same numbers give the same bytes.
-        figure.savefig(path, metadata={"Software": None})
-        plt.close(figure)
-    return path
 
 
 def comparison(pooled: Sequence[Row]) -> Figure:

@@ -1,16 +1,14 @@
-"""The learning curve: one picture of a training run, drawn from its steps and from its play of the dev split.
-
-Colours are Okabe and Ito's.
-"""
+"""The learning curve: one picture of a training run, drawn from its steps and from its play of the dev split."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from warroom.core.errors import MissingExtra
 from warroom.core.metric_info import METRIC_INFO
 from warroom.core.scenario import TIERS
+from warroom.pictures import GRID, INK, PALETTE, save_picture
 from warroom.train.steps import (
     DevRow,
     Measure,
@@ -25,39 +23,25 @@ from warroom.train.steps import (
 )
 
 try:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
-if TYPE_CHECKING:
-    from matplotlib.typing import RcKeyType
-
 CURVE = "learning_curve.png"
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#E69F00", "#000000")
 TIER_COLORS = dict(zip(TIERS, ("#009E73", "#B07A00", "#D55E00"), strict=True))
-INK, GRID, SOFT = "#222222", "#DDDDDD", "#777777"
-STYLE: "dict[RcKeyType, object]" = {
+SOFT = "#777777"
+STYLE = {
     "font.size": 12,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
     "axes.titlesize": 13,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
     "axes.titlepad": 10,
     "legend.frameon": True,
     "legend.framealpha": 0.85,
     "legend.edgecolor": "none",
     "legend.fontsize": 11,
-    "figure.facecolor": "white",
-    "savefig.dpi": 130,
 }
 MOST_PHASES = 8
 """Phases that are still shaded; an adaptive curriculum has more, and gets a line per tier instead."""
@@ -66,31 +50,33 @@ PARTS = {"generation": "#56B4E9", "environment": "#D55E00", "update": "#0072B2"}
 
 Draw = Callable[[Axes, Sequence[Any]], None]
 """Draws a panel from rows: of steps, or of the dev split."""
+Panels = dict[str, tuple[Draw, Sequence[Row] | Sequence[DevRow]]]
 
 
 def learning_curve(folder: Path) -> Path:
     """Draw `learning_curve.png` of a run folder from its `steps.jsonl` and `dev.jsonl`; a `ValueError` if no step was
     made."""
     panels = _panels(read_steps(folder), read_dev(folder))
-    with plt.rc_context(STYLE):
-        layout = _layout(panels)
-        heights = [1.9, *[1.0] * (len(layout) - 1)]
-        figure, axes = plt.subplot_mosaic(
-            [list(row) for row in layout],
-            figsize=(13, 3.06 * sum(heights)),
-            height_ratios=heights,
-            layout="constrained",
-        )
-        for name, (draw, rows) in panels.items():
-            draw(axes[name], rows)
-            _frame(axes[name], [row["step"] for row in rows])
-        figure.get_layout_engine().set(h_pad=0.12, w_pad=0.12)  # type: ignore[union-attr, call-arg]
-        figure.savefig(folder / CURVE, metadata={"Software": None})
-        plt.close(figure)
-    return folder / CURVE
+    return save_picture(folder / CURVE, partial(_figure, panels), STYLE)
 
 
-def _panels(steps: Sequence[Row], dev: Sequence[DevRow]) -> dict[str, tuple[Draw, Sequence[Row] | Sequence[DevRow]]]:
+def _figure(panels: Panels) -> Figure:
+    layout = _layout(panels)
+    heights = [1.9, *[1.0] * (len(layout) - 1)]
+    figure, axes = plt.subplot_mosaic(
+        [list(row) for row in layout],
+        figsize=(13, 3.06 * sum(heights)),
+        height_ratios=heights,
+        layout="constrained",
+    )
+    for name, (draw, rows) in panels.items():
+        draw(axes[name], rows)
+        _frame(axes[name], [row["step"] for row in rows])
+    figure.get_layout_engine().set(h_pad=0.12, w_pad=0.12)  # type: ignore[union-attr, call-arg]
+    return figure
+
+
+def _panels(steps: Sequence[Row], dev: Sequence[DevRow]) -> Panels:
     """How each measure that was taken is drawn, and from which rows."""
     on_dev = [name for name in ON_DEV if any(name in row["metrics"] for row in dev)]
     measured = [name for name in PANELS if any(row.get(name) is not None for row in steps)]
