@@ -59,7 +59,7 @@ def test_what_is_written_of_a_salted_incident_names_the_commitment_and_draws_not
         f"salt={salt.name}" in str(spec) and salt.secret.decode() not in written and str(spec.draw_seed) not in written
     )
     assert parse_spec(str(spec)) == spec
-    with pytest.raises(ValueError, match="only someone who has the salt file can play it"):
+    with pytest.raises(ValueError, match="only a holder of the salt's file can play it"):
         make(str(spec))
     with pytest.raises(ValueError, match="another salt"):
         Salt.read(files[1]).apply(spec)

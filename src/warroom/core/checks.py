@@ -26,7 +26,7 @@ def check_items(
 
 
 def check_texts(what: str, got: object) -> None:
-    """Refuse what is no list of texts; a text alone is none either, though Python would take it for one of letters."""
+    """Reject anything but a list of strings; a bare string is rejected too, since iterating it yields letters."""
     if isinstance(got, str | Mapping) or not isinstance(got, Collection) or not all(isinstance(x, str) for x in got):
         raise ValueError(f"{what} must be a list of texts, got {quote_input(got)}")
 

@@ -22,7 +22,7 @@ def hash_bytes(size: int, seed: int, *names: str | int) -> bytes:
 
 
 def mixed_seed(secret: bytes, seed: int, *names: str | int) -> int:
-    """A seed that only someone who has the secret can tell: 256 bits of it that are apart for each seed and `names`.
+    """A 256-bit seed that only a holder of the secret can compute; distinct for each seed and `names`.
 
     One of these seeds, should it become known, says nothing about the secret or any other.
     """

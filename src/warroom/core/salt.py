@@ -1,4 +1,5 @@
-"""A secret that enters every draw of an incident, which source and seed therefore do not suffice to draw.
+"""A secret that enters every draw of an incident, so that even someone who knows the source and the seed cannot
+reproduce it.
 
 The operator publishes the salt's commitment before anybody plays, and the salt itself once the results are in: whoever
 reads it then can check that it is the one that was committed to, and replay every incident.
@@ -13,7 +14,7 @@ from warroom.core.rng import mixed_seed
 from warroom.core.spec import EpisodeSpec
 
 MIN_LENGTH = 32
-"""Bytes of a salt without the blanks around it: whoever can guess it can draw the incidents."""
+"""Bytes of a salt without surrounding whitespace: whoever guesses it can draw the incidents."""
 NAME_LENGTH = 12
 """Digits of the commitment that the text form of a spec repeats."""
 
@@ -51,7 +52,7 @@ class Salt:
         return replace(spec, salt=self.name, secret=self.secret)
 
     def mixed(self, seed: int, *names: str | int) -> int:
-        """A seed that only someone who has the secret can tell, for draws that belong to no single incident."""
+        """A seed that only a holder of the secret can compute, for draws that belong to no single incident."""
         return mixed_seed(self.secret, seed, *names)
 
 

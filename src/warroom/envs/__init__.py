@@ -133,7 +133,7 @@ def resolve_spec(spec: EpisodeSpec | str) -> EpisodeSpec:
         raise ValueError(f"an episode is an EpisodeSpec or a text such as {FORM}, got {quote_input(spec)}")
     _check_place(spec.tier, spec.seed)
     if spec.salt and not spec.secret:
-        raise ValueError(f"{spec} is drawn under a secret salt: only someone who has the salt file can play it")
+        raise ValueError(f"{spec} is drawn under a secret salt: only a holder of the salt's file can play it")
     return replace(spec, options=spec.options_as(env_spec(spec.env).options))
 
 
