@@ -11,7 +11,16 @@ from warroom.envs.fleet.compact_places import symptoms_of
 from warroom.envs.fleet.compact_words import ARGUMENTS, BACK, RESOURCES, SAYS, SIZES
 from warroom.envs.fleet.policies.faults import LOOK_BACK, without_what_was_seen
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.sentences import FAILING, SAID, WELL, Cause, Done, Trouble, Verdict, render_seen
+from warroom.envs.fleet.policies.sentences import (
+    FAILING,
+    SAID,
+    WELL,
+    SaidCause,
+    SaidRepair,
+    SaidTrouble,
+    SaidVerdict,
+    render_seen,
+)
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.seats import READINGS
 from warroom.sim.clock import clock, clock_to_the_minute
@@ -154,17 +163,17 @@ class CompactCalls:
     def _said(self, kind: str, words: list[str], call: ToolCall, place: str) -> str:
         given = [self.names.thing(word) for word in words] or [str(value) for value in call.arguments.values()]
         if kind == "trouble" and words:
-            return Trouble(given[0]).render()
+            return SaidTrouble(given[0]).render()
         if kind == "seen":
             seen = self.known.harmed_share(place)
             return "" if seen is None else render_seen(seen)
         if kind == "cause" and len(given) > 2:
-            return Cause(*given[:3]).render()
+            return SaidCause(*given[:3]).render()
         if kind == "verdict" and len(given) > 1:
-            return Verdict(*given[:2]).render()
+            return SaidVerdict(*given[:2]).render()
         made = given if words else [call.name, *given]
         if kind == "done" and len(made) > 1:
-            return Done(*made[:2]).render()
+            return SaidRepair(*made[:2]).render()
         return {"well": WELL, "failing": FAILING, "tell": " ".join(self.fresh)}.get(kind, "")
 
     def format(self, call: ToolCall) -> tuple[str, dict[str, Any]]:

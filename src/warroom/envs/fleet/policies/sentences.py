@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 WELL, FAILING = "all well", "still failing"
 
 
-class Trouble(NamedTuple):
+class SaidTrouble(NamedTuple):
     """Where requests come to harm."""
 
     place: str
@@ -20,7 +20,7 @@ class Trouble(NamedTuple):
         return f"trouble at {self.place};" + ("" if self.seen is None else f" {render_seen(self.seen)}")
 
 
-class Cause(NamedTuple):
+class SaidCause(NamedTuple):
     """What did it."""
 
     mechanism: str
@@ -33,7 +33,7 @@ class Cause(NamedTuple):
         return f"cause {self.mechanism} at {self.service} by {self.change};"
 
 
-class Verdict(NamedTuple):
+class SaidVerdict(NamedTuple):
     """Which rule somebody broke."""
 
     name: str
@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
         return f"verdict on {self.name}: {self.ground};"
 
 
-class Done(NamedTuple):
+class SaidRepair(NamedTuple):
     """A repair that was made."""
 
     repair: str
@@ -57,8 +57,8 @@ class Done(NamedTuple):
         return f"done {self.repair} {self.what};"
 
 
-Sentence = Trouble | Cause | Verdict | Done
-S = TypeVar("S", Trouble, Cause, Verdict, Done)
+Sentence = SaidTrouble | SaidCause | SaidVerdict | SaidRepair
+S = TypeVar("S", SaidTrouble, SaidCause, SaidVerdict, SaidRepair)
 SAID = re.compile(
     r"(?P<trouble>trouble at (?P<place>\S+?)[;.](?=(?: seen (?P<percent>\d+(?:\.\d+)?) %;)?))|(?P<seen>seen [\d.]+ %)"
     r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
@@ -83,13 +83,13 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 def _sentence(found: re.Match[str]) -> Iterator[Sentence]:
     match found.lastgroup:
         case "trouble":
-            yield Trouble(found["place"], None if found["percent"] is None else float(found["percent"]) / 100)
+            yield SaidTrouble(found["place"], None if found["percent"] is None else float(found["percent"]) / 100)
         case "cause":
-            yield Cause(found["mechanism"], found["at"], found["by"])
+            yield SaidCause(found["mechanism"], found["at"], found["by"])
         case "verdict":
-            yield Verdict(found["name"], found["ground"])
+            yield SaidVerdict(found["name"], found["ground"])
         case "done":
-            yield Done(found["repair"], found["what"])
+            yield SaidRepair(found["repair"], found["what"])
 
 
 def first(kind: type[S], text: str) -> S | None:
@@ -97,6 +97,6 @@ def first(kind: type[S], text: str) -> S | None:
     return next((sentence for sentence in sentences(text) if isinstance(sentence, kind)), None)
 
 
-def first_measured(text: str) -> Trouble | None:
+def first_measured(text: str) -> SaidTrouble | None:
     """The first place in a message of which it says how much comes to harm there."""
-    return next((found for found in sentences(text) if isinstance(found, Trouble) and found.seen is not None), None)
+    return next((found for found in sentences(text) if isinstance(found, SaidTrouble) and found.seen is not None), None)
