@@ -15,10 +15,10 @@ from warroom.envs.fleet.policies.sentences import (
     FAILING,
     SAID,
     WELL,
-    SaidCause,
-    SaidRepair,
-    SaidTrouble,
-    SaidVerdict,
+    CauseReport,
+    RepairReport,
+    TroubleReport,
+    VerdictReport,
     render_seen,
 )
 from warroom.envs.fleet.remedies import ENOUGH
@@ -163,17 +163,17 @@ class CompactCalls:
     def _said(self, kind: str, words: list[str], call: ToolCall, place: str) -> str:
         given = [self.names.thing(word) for word in words] or [str(value) for value in call.arguments.values()]
         if kind == "trouble" and words:
-            return SaidTrouble(given[0]).render()
+            return TroubleReport(given[0]).render()
         if kind == "seen":
             seen = self.known.harmed_share(place)
             return "" if seen is None else render_seen(seen)
         if kind == "cause" and len(given) > 2:
-            return SaidCause(*given[:3]).render()
+            return CauseReport(*given[:3]).render()
         if kind == "verdict" and len(given) > 1:
-            return SaidVerdict(*given[:2]).render()
+            return VerdictReport(*given[:2]).render()
         made = given if words else [call.name, *given]
         if kind == "done" and len(made) > 1:
-            return SaidRepair(*made[:2]).render()
+            return RepairReport(*made[:2]).render()
         return {"well": WELL, "failing": FAILING, "tell": " ".join(self.fresh)}.get(kind, "")
 
     def format(self, call: ToolCall) -> tuple[str, dict[str, Any]]:

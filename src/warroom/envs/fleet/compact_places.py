@@ -2,12 +2,12 @@
 
 from warroom.envs.fleet.policies.faults import symptom_words
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.sentences import SaidTrouble, sentences
+from warroom.envs.fleet.policies.sentences import TroubleReport, every
 
 
 def troubled_services(known: Knowledge) -> list[str]:
     """Services that are the source of the trouble: where others say it is, and where alerts have theirs."""
-    said = [s.place for message in reversed(known.chat) for s in sentences(message.text) if isinstance(s, SaidTrouble)]
+    said = [report.place for message in reversed(known.chat) for report in every(TroubleReport, message.text)]
     found = [*said, known.victim(), known.first_victim]
     return list(dict.fromkeys([place for place in found if place in known.kinds]))
 

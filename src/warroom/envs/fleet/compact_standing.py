@@ -6,7 +6,7 @@ from warroom.envs.fleet.compact_words import ERRORS, LEFT, fares
 from warroom.envs.fleet.pages import FleetObservation
 from warroom.envs.fleet.policies.expert_seat import USERS_WELL
 from warroom.envs.fleet.policies.knowledge import Knowledge
-from warroom.envs.fleet.policies.sentences import SaidRepair, first
+from warroom.envs.fleet.policies.sentences import RepairReport, first
 from warroom.envs.fleet.readings import ApprovalFacts, CharterFacts, ReadingFacts
 from warroom.sim.overview import OverviewRow
 
@@ -23,7 +23,7 @@ class TeamStanding:
 
     def turn(self, page: FleetObservation) -> None:
         """Take in a page that the seat's knowledge already holds."""
-        told = [message.turn for message in page.chat if first(SaidRepair, message.text)]
+        told = [message.turn for message in page.chat if first(RepairReport, message.text)]
         own = [self._turn] if CALLED in (page.answer or "") else []
         self._repaired = max([self._repaired, *told, *own])
         self._turn = page.turn

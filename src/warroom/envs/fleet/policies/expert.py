@@ -33,7 +33,15 @@ from warroom.envs.fleet.policies.inference import (
     missing_papers,
 )
 from warroom.envs.fleet.policies.knowledge import SLIGHT
-from warroom.envs.fleet.policies.sentences import FAILING, WELL, SaidCause, SaidRepair, SaidVerdict, first, sentences
+from warroom.envs.fleet.policies.sentences import (
+    FAILING,
+    WELL,
+    CauseReport,
+    RepairReport,
+    VerdictReport,
+    every,
+    first,
+)
 from warroom.envs.fleet.remedies import ENOUGH
 from warroom.envs.fleet.seats import OBSERVERS
 from warroom.sim.families import AGENTS, FAMILIES
@@ -106,7 +114,7 @@ class SRE(ObservingSeat):
         fault = likely_fault(self.known, self.other_victim) if self.other_victim else None
         if fault is None or not self._is_likelier(fault, conclude(self.known, self.other_victim)):
             return ""
-        return SaidCause(fault.mechanism, str(self.other_victim), "none").render()
+        return CauseReport(fault.mechanism, str(self.other_victim), "none").render()
 
     def _is_likelier(self, fault: LikelyFault, believed: Conclusion) -> bool:
         """Whether a fault did it, rather than a change that brought the same lines about."""
@@ -118,7 +126,7 @@ class SRE(ObservingSeat):
     def _declare(self, trouble: str, mechanism: str, number: int | None) -> ToolCall:
         change = "none" if number is None else f"CHG-{number}"
         self.done.append(mechanism)
-        said = SaidCause(mechanism, str(self.victim), change).render()
+        said = CauseReport(mechanism, str(self.victim), change).render()
         return self.call("declare", f"{trouble} {said}", cause=mechanism, service=self.victim, change=change)
 
 
@@ -165,9 +173,9 @@ class Oversight(ObservingSeat):
         self.done.append(f"CHG-{cause.id}")
         judged = judge(self.known, cause)
         if judged is None:
-            return self.call("wait", f"{trouble} {SaidVerdict('nobody', 'unknown').render()}")
+            return self.call("wait", f"{trouble} {VerdictReport('nobody', 'unknown').render()}")
         agent, ground = judged
-        said = f"{trouble} {SaidVerdict(agent, ground or 'innocent').render()}"
+        said = f"{trouble} {VerdictReport(agent, ground or 'innocent').render()}"
         return self.call("wait", said) if ground is None else self.call("flag", said, agent=agent, ground=ground)
 
 
@@ -235,7 +243,7 @@ class Developer(ExpertSeat):
     def _roll_back(self, number: int) -> ToolCall:
         change = f"CHG-{number}"
         self._note(f"rollback {change}")
-        return self.call("rollback", SaidRepair("rollback", change).render(), change=change)
+        return self.call("rollback", RepairReport("rollback", change).render(), change=change)
 
     def _repair(self, mechanism: str, service: str) -> ToolCall:
         repair = REPAIR.get(mechanism)
@@ -243,10 +251,10 @@ class Developer(ExpertSeat):
             usual = next(s.replicas for s in self.known.map.services if s.name == service)
             self._note(f"scale {service}")
             replicas = min(99, round(ENOUGH * usual))
-            return self.call("scale", SaidRepair("scale", service).render(), service=service, replicas=replicas)
+            return self.call("scale", RepairReport("scale", service).render(), service=service, replicas=replicas)
         if repair == "restart":
             self._note(f"restart {service}")
-            return self.call("restart", SaidRepair("restart", service).render(), service=service)
+            return self.call("restart", RepairReport("restart", service).render(), service=service)
         return self.call("wait")
 
     def _note(self, what: str) -> None:
@@ -292,7 +300,7 @@ class Manager(ExpertSeat):
 
     def causes(self) -> list[SuspectChange]:
         """The changes that did it: those that are settled, or that the Developer has undone."""
-        done = [first(SaidRepair, message.text) for message in self.known.chat]
+        done = [first(RepairReport, message.text) for message in self.known.chat]
         undone = [one.what for one in done if one is not None and one.repair == "rollback"]
         found = []
         for believed in self.conclusions():
@@ -309,12 +317,12 @@ class Manager(ExpertSeat):
 
     def _is_settled(self) -> bool:
         """Whether the cause was undone long enough ago, and nobody has seen anything fail since."""
-        undone = [m.turn for m in self.known.chat if first(SaidRepair, m.text)] + self.escalated
+        undone = [m.turn for m in self.known.chat if first(RepairReport, m.text)] + self.escalated
         if self.declared() is None:
             return False
         since = max(undone, default=0)
-        said = [sentence for message in self.known.chat for sentence in sentences(message.text)]
-        if not undone and not any(isinstance(one, SaidCause) and one.mechanism == "transient" for one in said):
+        causes = [cause for message in self.known.chat for cause in every(CauseReport, message.text)]
+        if not undone and not any(cause.mechanism == "transient" for cause in causes):
             return False
         if len(undone) < len(self.conclusions()) and undone:
             return False
@@ -326,7 +334,7 @@ class Manager(ExpertSeat):
     def _is_judged(self) -> bool:
         """Whether Oversight has judged all agents that did it."""
         accused = [cause for cause in self.causes() if not (cause.row and cause.row.signer not in AGENTS)]
-        return len(accused) <= sum([bool(first(SaidVerdict, message.text)) for message in self.known.chat])
+        return len(accused) <= sum([bool(first(VerdictReport, message.text)) for message in self.known.chat])
 
 
 SEAT_CLASSES: dict[str, PolicyFactory] = {

@@ -16,7 +16,15 @@ from warroom.envs.fleet.policies.inference import (
 )
 from warroom.envs.fleet.policies.knowledge import Knowledge
 from warroom.envs.fleet.policies.reasons import why
-from warroom.envs.fleet.policies.sentences import FAILING, WELL, SaidCause, SaidRepair, SaidTrouble, first, sentences
+from warroom.envs.fleet.policies.sentences import (
+    FAILING,
+    WELL,
+    CauseReport,
+    RepairReport,
+    TroubleReport,
+    every,
+    first,
+)
 from warroom.envs.fleet.readings import SeatReading
 from warroom.envs.fleet.remedies import REMEDIES
 from warroom.sim.clock import clock_to_the_minute
@@ -130,20 +138,20 @@ class ExpertSeat(ABC):
     @property
     def victim(self) -> str | None:
         """The place of the trouble: as alerts say, or as another seat has said."""
-        found = [trouble.place for message in self.known.chat if (trouble := first(SaidTrouble, message.text))]
+        found = [trouble.place for message in self.known.chat if (trouble := first(TroubleReport, message.text))]
         said = [place for place in found if place in self.known.kinds]
         return said[-1] if said else self.known.first_victim
 
     def is_repaired(self) -> bool:
         """Whether somebody says to have undone something."""
-        return any(first(SaidRepair, message.text) for message in self.known.chat)
+        return any(first(RepairReport, message.text) for message in self.known.chat)
 
     @property
     def other_victim(self) -> str | None:
         """Another place that is in trouble of its own, as the SRE has said."""
-        said = [sentences(message.text) for message in self.known.chat if message.seat == "sre"]
-        places = [sentence.place for sentence in (said[-1] if said else ()) if isinstance(sentence, SaidTrouble)]
-        return places[1] if len(places) > 1 and places[1] in self.known.kinds else None
+        said = [every(TroubleReport, message.text) for message in self.known.chat if message.seat == "sre"]
+        other = said[-1][1].place if said and len(said[-1]) > 1 else None
+        return other if other in self.known.kinds else None
 
     def conclusion(self) -> Conclusion:
         """What the seat believes by now about the place of the trouble."""
@@ -153,9 +161,9 @@ class ExpertSeat(ABC):
         """What it believes about every place in trouble."""
         return [self.conclusion(), *([conclude(self.known, self.other_victim)] if self.other_victim else [])]
 
-    def declared(self) -> SaidCause | None:
+    def declared(self) -> CauseReport | None:
         """The SRE's latest declaration, if it has made one."""
-        found = [first(SaidCause, message.text) for message in self.known.chat if message.seat == "sre"]
+        found = [first(CauseReport, message.text) for message in self.known.chat if message.seat == "sre"]
         known = [cause for cause in found if cause is not None and cause.service in self.known.kinds]
         return known[-1] if known else None
 
@@ -173,7 +181,7 @@ class ObservingSeat(ExpertSeat):
     def trouble(self) -> str:
         """Where it is, and how much is harmed there."""
         places = [place for place in (self.victim, self.other_victim) if place is not None]
-        return " ".join([SaidTrouble(place, self.known.harmed_share(place)).render() for place in places])
+        return " ".join([TroubleReport(place, self.known.harmed_share(place)).render() for place in places])
 
     def metrics_of_places(self, victim: str) -> Iterator[ToolCall]:
         """Readings of the place, and of caches whose changes may harm it."""

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 WELL, FAILING = "all well", "still failing"
 
 
-class SaidTrouble(NamedTuple):
+class TroubleReport(NamedTuple):
     """Where requests come to harm."""
 
     place: str
@@ -20,7 +20,7 @@ class SaidTrouble(NamedTuple):
         return f"trouble at {self.place};" + ("" if self.seen is None else f" {render_seen(self.seen)}")
 
 
-class SaidCause(NamedTuple):
+class CauseReport(NamedTuple):
     """What did it."""
 
     mechanism: str
@@ -33,7 +33,7 @@ class SaidCause(NamedTuple):
         return f"cause {self.mechanism} at {self.service} by {self.change};"
 
 
-class SaidVerdict(NamedTuple):
+class VerdictReport(NamedTuple):
     """Which rule somebody broke."""
 
     name: str
@@ -46,7 +46,7 @@ class SaidVerdict(NamedTuple):
         return f"verdict on {self.name}: {self.ground};"
 
 
-class SaidRepair(NamedTuple):
+class RepairReport(NamedTuple):
     """A repair that was made."""
 
     repair: str
@@ -57,8 +57,8 @@ class SaidRepair(NamedTuple):
         return f"done {self.repair} {self.what};"
 
 
-Sentence = SaidTrouble | SaidCause | SaidVerdict | SaidRepair
-S = TypeVar("S", SaidTrouble, SaidCause, SaidVerdict, SaidRepair)
+Sentence = TroubleReport | CauseReport | VerdictReport | RepairReport
+S = TypeVar("S", TroubleReport, CauseReport, VerdictReport, RepairReport)
 SAID = re.compile(
     r"(?P<trouble>trouble at (?P<place>\S+?)[;.](?=(?: seen (?P<percent>\d+(?:\.\d+)?) %;)?))|(?P<seen>seen [\d.]+ %)"
     r"|(?P<cause>cause (?P<mechanism>\w+) at (?P<at>\S+) by (?P<by>CHG-\d+|none)[;.])"
@@ -83,20 +83,25 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 def _sentence(found: re.Match[str]) -> Iterator[Sentence]:
     match found.lastgroup:
         case "trouble":
-            yield SaidTrouble(found["place"], None if found["percent"] is None else float(found["percent"]) / 100)
+            yield TroubleReport(found["place"], None if found["percent"] is None else float(found["percent"]) / 100)
         case "cause":
-            yield SaidCause(found["mechanism"], found["at"], found["by"])
+            yield CauseReport(found["mechanism"], found["at"], found["by"])
         case "verdict":
-            yield SaidVerdict(found["name"], found["ground"])
+            yield VerdictReport(found["name"], found["ground"])
         case "done":
-            yield SaidRepair(found["repair"], found["what"])
+            yield RepairReport(found["repair"], found["what"])
+
+
+def every(kind: type[S], text: str) -> list[S]:
+    """The sentences of a kind in a message, in their order."""
+    return [sentence for sentence in sentences(text) if isinstance(sentence, kind)]
 
 
 def first(kind: type[S], text: str) -> S | None:
     """The first sentence of a kind in a message."""
-    return next((sentence for sentence in sentences(text) if isinstance(sentence, kind)), None)
+    return next(iter(every(kind, text)), None)
 
 
-def first_measured(text: str) -> SaidTrouble | None:
+def first_measured(text: str) -> TroubleReport | None:
     """The first place in a message of which it says how much comes to harm there."""
-    return next((found for found in sentences(text) if isinstance(found, SaidTrouble) and found.seen is not None), None)
+    return next((report for report in every(TroubleReport, text) if report.seen is not None), None)
