@@ -107,16 +107,16 @@ def test_a_resumed_run_keeps_what_it_measured_and_measures_no_step_twice(tmp_pat
     estimate = {"mean": 0.5, "lo": 0.4, "hi": 0.6}
     model.train()
 
-    def examine(team: PolicySet) -> list[JsonObject]:
+    def evaluate_dev(team: PolicySet) -> list[JsonObject]:
         assert not model.training and set(team.models.values()) == {TRAINED}
         return [{"tier": "easy", "incidents": 3, "score": estimate, "scenario": None}]
 
-    dev = DevEvaluation(tmp_path, config, model, tokenizer, examine)
+    dev = DevEvaluation(tmp_path, config, model, tokenizer, evaluate_dev)
     dev.resume(0)
     notes: list[str] = []
     assert [step for step in range(5) if dev.measure(step, notes.append, last=step == 3)] == [0, 2, 3, 4]
     assert model.training and notes[-1] == "dev split after step 4: score easy +0.500"
-    again = DevEvaluation(tmp_path, config, model, tokenizer, examine)
+    again = DevEvaluation(tmp_path, config, model, tokenizer, evaluate_dev)
     again.resume(2)
     assert not again.measure(2, print) and again.measure(4, print)
     assert [(row["step"], row["metrics"]) for row in read_dev(tmp_path)] == [

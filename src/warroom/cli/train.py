@@ -28,7 +28,7 @@ from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
 
 if TYPE_CHECKING:
-    from warroom.train.dev import Examination
+    from warroom.train.dev import DevEvaluator
     from warroom.train.steps import TrainSummary
 
 ENV_KINDS = tuple(environment.options for environment in environments().values())
@@ -232,7 +232,7 @@ def _train(
     try:
         summary, interrupted, steps = heavy.runner.train(
             config, folder, command=command, log_line=say, resume=resume, sampled_groups=rehearse, backend=backend,
-            examine=_examination(config),
+            evaluate_dev=_dev_evaluator(config),
         )  # fmt: skip
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
@@ -248,11 +248,11 @@ def _train(
     return summary
 
 
-def _examination(config: TrainConfig) -> "Examination | None":
+def _dev_evaluator(config: TrainConfig) -> "DevEvaluator | None":
     """What plays the dev split where evaluations were asked for, checked before anything is loaded."""
     if not config.evaluate_every:
         return None
-    return heavy.dev.examination(config.env, config.suite, config.evaluate_seeds, config.options)
+    return heavy.dev.dev_evaluator(config.env, config.suite, config.evaluate_seeds, config.options)
 
 
 def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:

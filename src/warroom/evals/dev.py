@@ -11,7 +11,7 @@ from warroom.policies import PolicySet
 from warroom.rollout import play_many
 
 
-def examination(env: str, suite: str, seeds: int, options: Options) -> Callable[[PolicySet], Sequence[Row]]:
+def dev_evaluator(env: str, suite: str, seeds: int, options: Options) -> Callable[[PolicySet], Sequence[Row]]:
     """What plays so many dev incidents of each scenario of a suite and tier, the same whenever it is called.
 
     It returns the row of each tier, as `summary.json` has it. A `ValueError` says what cannot be drawn.
@@ -21,8 +21,8 @@ def examination(env: str, suite: str, seeds: int, options: Options) -> Callable[
     )
     incidents = select_plan(request).plan.incidents()
 
-    def examine(team: PolicySet) -> list[Row]:
+    def evaluate(team: PolicySet) -> list[Row]:
         results = [result_of(episode) for episode in play_many(incidents, team)]
         return [row for row in summarise(results, [team.name])["rows"] if row["scenario"] is None]
 
-    return examine
+    return evaluate

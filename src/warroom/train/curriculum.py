@@ -85,7 +85,7 @@ def rescaled_curriculum(text: str, steps: int) -> str:
     return ",".join(f"{stage.tier}:{length}" for stage, length in zip(stages, lengths, strict=True) if length)
 
 
-def tasks(scenarios: list[str], text: str) -> list[str]:
+def named_scenarios(scenarios: list[str], text: str) -> list[str]:
     """The scenarios that `text` names by comma, with or without their environment; `all` of them by that name.
 
     A scenario file of one's own is named by its path.
@@ -149,7 +149,7 @@ class Curriculum:
     def __init__(self, config: TrainConfig) -> None:
         self.config, self.schedule = config, parse_curriculum(config.curriculum)
         parse_multiplier(config.rogue_multiplier)
-        self.scenarios = tasks(for_training(suite(config.env, config.suite)), config.task)
+        self.scenarios = named_scenarios(for_training(suite(config.env, config.suite)), config.task)
         known = env_spec(config.env).seats
         for seat in config.seats:
             if seat not in known:

@@ -20,7 +20,7 @@ from warroom.train.steps import DEV, DevRow, LineLog
 
 TRAINED = "trained"
 """How the team is called in its episodes."""
-Examination = Callable[[PolicySet], Sequence[JsonObject]]
+DevEvaluator = Callable[[PolicySet], Sequence[JsonObject]]
 """Plays incidents of the dev split, the same each time; returns a row of a `summary.json` for each tier."""
 
 
@@ -33,9 +33,9 @@ class DevEvaluation:
         config: TrainConfig,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
-        examine: Examination,
+        evaluate_dev: DevEvaluator,
     ) -> None:
-        self.every, self.model, self.examine = config.evaluate_every, model, examine
+        self.every, self.model, self.evaluate_dev = config.evaluate_every, model, evaluate_dev
         self.team = trained_team(config, model, tokenizer)
         self.log = LineLog[DevRow](folder / DEV)
         self.rows: list[DevRow] = []
@@ -51,7 +51,7 @@ class DevEvaluation:
         note(f"playing the dev split after step {step}")
         began, was_training = time.process_time(), self.model.training
         self.model.eval()
-        found = self.examine(self.team)
+        found = self.evaluate_dev(self.team)
         self.model.train(was_training)
         new = [_dev_row(step, row, time.process_time() - began) for row in found]
         for row in new:

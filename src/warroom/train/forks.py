@@ -30,7 +30,7 @@ from warroom.policies.model import HfModel, HfPolicy
 from warroom.scheduler import Play, ask, run_all
 from warroom.train.config import FROZEN, SHUFFLED
 from warroom.train.optimizers import ScheduledOptimizers, rates_of
-from warroom.train.own_play import Teaching, call_tokens
+from warroom.train.own_play import Teaching, compact_call_tokens
 from warroom.train.steps import PlayedIncident, Row, round_row
 
 KEPT = 600
@@ -204,7 +204,7 @@ class Forks:
         request = policy.generation_request()
         asked = [request, *[self._sampled(request) for _ in range(self.samples)]]
         ids = self.model.write_on(asked, [policy.memory] * len(asked))
-        ids += [call_tokens(policy, call) for call in state.wanted]
+        ids += [compact_call_tokens(policy, call) for call in state.wanted]
         different = [list(own) for own in dict.fromkeys(map(tuple, ids))]
         return different if len(different) > 1 else []
 

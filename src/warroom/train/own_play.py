@@ -37,7 +37,7 @@ def tool_ids(model: HfModel, env: str) -> frozenset[int]:
     return frozenset(word_ids(model.tokenizer, vocab().tools))
 
 
-def call_tokens(seat: HfPolicy, call: ToolCall) -> list[int]:
+def compact_call_tokens(seat: HfPolicy, call: ToolCall) -> list[int]:
     """A call as the model of a seat writes it, its end included."""
     name, arguments = seat.conversation.renderer.format_call(call)
     text = " ".join([name, *map(str, arguments.values())])
@@ -77,7 +77,7 @@ class TaughtSeat(HfPolicy):
 
     def parse_output(self, written: list[int]) -> ToolCall:
         """The call that is played: the model's, or the expert's in its place."""
-        wanted = call_tokens(self, self._wanted)
+        wanted = compact_call_tokens(self, self._wanted)
         self.slips += written != wanted
         if written != wanted and self._is_corrected(written):
             self.memory, written = self._unread, wanted

@@ -22,7 +22,7 @@ from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import FROZEN, GRPO, SHUFFLED, TrainConfig
 from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
-from warroom.train.dev import DevEvaluation, Examination
+from warroom.train.dev import DevEvaluation, DevEvaluator
 from warroom.train.grpo import load_player, make_trainer, run_grpo
 from warroom.train.loading import LoadedModel, load_base, load_state, stored_type
 from warroom.train.preflight import PreflightReport, preflight
@@ -82,14 +82,14 @@ def train(
     resume: bool = False,
     sampled_groups: int = 0,
     backend: RolloutBackend | None = None,
-    examine: Examination | None = None,
+    evaluate_dev: DevEvaluator | None = None,
 ) -> TrainingOutcome:
     """Train into a run folder; with `resume` go on from its last checkpoint.
 
     `sampled_groups` groups are played by the model first, to see whether rewards differ. `backend` plays the incidents,
-    by default in this process: what is learnt does not depend on it, so a run may go on with another. `examine` plays
-    the dev split where the configuration asks for evaluations. A `ValueError` says why the folder, the model or a check
-    does not allow it; nothing is written then.
+    by default in this process: what is learnt does not depend on it, so a run may go on with another. `evaluate_dev`
+    plays the dev split where the configuration asks for evaluations. A `ValueError` says why the folder, the model or a
+    check does not allow it; nothing is written then.
     """
     record = record_of(config, command)
     if is_main():
@@ -105,7 +105,7 @@ def train(
     for note in claimed.notes if claimed else ():
         log_line(f"note: {note}")
     with claimed or nullcontext(), fitting_threads(loaded.model):
-        outcome = _Run(config, folder, loaded, log_line, backend, examine).train(resume)
+        outcome = _Run(config, folder, loaded, log_line, backend, evaluate_dev).train(resume)
         if claimed and outcome.interrupted is not None:
             claimed.stop(cause_of(outcome.interrupted))
     return outcome
@@ -120,7 +120,7 @@ class _Run:
     loaded: LoadedModel
     log_line: LineWriter
     backend: RolloutBackend | None
-    examine: Examination | None
+    evaluate_dev: DevEvaluator | None
 
     def train(self, resume: bool) -> TrainingOutcome:
         """Train to the end, or until somebody asks to stop."""
@@ -162,9 +162,9 @@ class _Run:
         return model, rounds
 
     def _dev(self) -> DevEvaluation | None:
-        if not self.config.evaluate_every or self.examine is None:
+        if not self.config.evaluate_every or self.evaluate_dev is None:
             return None
-        return DevEvaluation(self.folder, self.config, self.loaded.model, self.loaded.tokenizer, self.examine)
+        return DevEvaluation(self.folder, self.config, self.loaded.model, self.loaded.tokenizer, self.evaluate_dev)
 
     def _confidence(self, model: "PreTrainedModel") -> list[float]:
         """The last stage, where one is asked for: how sure to be. Frozen weights skip it."""
