@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import random
+from collections.abc import Sequence
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -27,6 +28,16 @@ def mixed_seed(secret: bytes, seed: int, *names: str | int) -> int:
     One of these seeds, should it become known, says nothing about the secret or any other.
     """
     return int.from_bytes(hmac.digest(secret, repr((seed, *names)).encode(), "sha256"))
+
+
+def pick(rng: random.Random, items: Sequence[Item]) -> Item:
+    """An item at random, by one call of `rng.random()`: faster than `rng.choice`, and other draws."""
+    return items[int(rng.random() * len(items))]
+
+
+def between(rng: random.Random, least: int, most: int) -> int:
+    """A whole number from `least` to `most`, both included, by one call of `rng.random()`."""
+    return least + int(rng.random() * (most - least + 1))
 
 
 def shuffle(rng: random.Random, items: list[Item]) -> None:

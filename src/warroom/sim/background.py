@@ -3,6 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import between, pick
 from warroom.core.splits import Split
 from warroom.sim.candidates import headroom_of
 from warroom.sim.families import AGENTS, FAMILIES
@@ -74,7 +75,7 @@ def draw_background(
             out.changes.append(change)
             out.parts[key] = _draw_part(rng, services[change.service], change)
     if loop and out.changes:
-        out.changes.extend(_repeats(rng, out.changes[int(rng.random() * len(out.changes))], around.page))
+        out.changes.extend(_repeats(rng, pick(rng, out.changes), around.page))
     return out
 
 
@@ -130,7 +131,7 @@ def _draw_statement(rng: Random, family: Family, service: str, asked: int, serie
     as_of = (asked - 60 - int(rng.random() * 900)) // STEP * STEP
     if as_of < series.begins:
         return None
-    metric = family.quotes[int(rng.random() * len(family.quotes))]
+    metric = pick(rng, family.quotes)
     return Statement(
         service, metric, three_digits(series.value(service, metric, as_of) * (0.91 + 0.18 * rng.random())), as_of
     )
@@ -150,7 +151,7 @@ def _draw_part(rng: Random, service: _RoutineService, change: Routine) -> PartSt
 
 def _repeats(rng: Random, change: Routine, page: int) -> list[Routine]:
     """The same change made again every few minutes, up to the page."""
-    count, gap = LOOPS[0] + int(rng.random() * (LOOPS[1] - LOOPS[0] + 1)), 120 + int(rng.random() * 240)
+    count, gap = between(rng, *LOOPS), 120 + int(rng.random() * 240)
     last = page - 30 - int(rng.random() * 60)
     out = []
     for k in range(count):

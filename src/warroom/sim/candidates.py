@@ -7,7 +7,7 @@ knows which of them it will be.
 from random import Random
 from typing import NamedTuple
 
-from warroom.core.rng import shuffle
+from warroom.core.rng import between, pick, shuffle
 from warroom.core.splits import Split
 from warroom.sim.causes import ROLES, CandidateRole
 from warroom.sim.clusters import SAME_ROLE, CandidateCluster
@@ -121,8 +121,8 @@ class CandidateDraw:
         if not roles:
             return False
         harm: Harm = "late" if cluster.arena == "service late" else "errors"
-        earlier = 0 if apart else _between(rng, *EARLIER)
-        return self._add(roles[int(rng.random() * len(roles))], harmed, harm, None, onset - earlier, None)
+        earlier = 0 if apart else between(rng, *EARLIER)
+        return self._add(pick(rng, roles), harmed, harm, None, onset - earlier, None)
 
     def _count(self, role: CandidateRole) -> int:
         return sum([candidate.role == role for candidate in self.candidates])
@@ -149,11 +149,11 @@ class CandidateDraw:
         names = self._people if role.by_colleague else self._agents[role.family]
         if terms is None or not names:
             return False
-        part = parts[int(rng.random() * len(parts))]
+        part = pick(rng, parts)
         self._taken.update(((service, role.family, part), (service, role.family, "")))
         self.candidates.append(
             CandidateChange(role, names.pop(), harmed, part, harm, target, terms, family.formula.most(terms),
-                      self._draw_times(onset - _between(rng, *SETS_IN)), site)
+                      self._draw_times(onset - between(rng, *SETS_IN)), site)
         )  # fmt: skip
         return True
 
@@ -172,13 +172,13 @@ class CandidateDraw:
         """At once, or by a rollout in stages, or some minutes after it landed."""
         rng = self.rng
         kind: UptakeKind = UPTAKE_KINDS[0]
-        landed, waited = takes_effect, _between(rng, 1, 25)
+        landed, waited = takes_effect, between(rng, 1, 25)
         if rng.random() < self.difficulty.delayed:
             kind = UPTAKE_KINDS[1 + int(rng.random() * 3)]
             if kind == "rollout":
-                waited = _between(rng, 130, 500)
+                waited = between(rng, 130, 500)
             else:
-                landed -= _between(rng, 120, 600)
+                landed -= between(rng, 120, 600)
         return Times(kind, landed - waited, landed, takes_effect)
 
 
@@ -188,10 +188,6 @@ def _draw_old(family: Family, part: float, traffic: float) -> float:
         return 0.0
     value = family.old.least + part * (family.old.most - family.old.least)
     return float(max(2, round(value * traffic if family.old.of_traffic else value)))
-
-
-def _between(rng: Random, least: int, most: int) -> int:
-    return least + int(rng.random() * (most - least + 1))
 
 
 def harmed_service(system: ServiceSystem, service: int, mix: RequestMix) -> HarmedService:

@@ -4,7 +4,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.core.rng import stream
+from warroom.core.rng import between, stream
 from warroom.core.splits import Split
 from warroom.sim.casting import Casting
 from warroom.sim.casting_draw import draw_casting, fits
@@ -79,7 +79,5 @@ def _plan(cause: Cause, tier: str, rng: Random, service_topology: ServiceTopolog
 
 def _draw_system(rng: Random, tier: str, split: Split, service_topology: ServiceTopology | None) -> ServiceSystem:
     least, most = TIERS[tier].services
-    shape = service_topology or draw_service_topology(
-        rng, least + int(rng.random() * (most - least + 1)), SERVICES[split.pool]
-    )
+    shape = service_topology or draw_service_topology(rng, between(rng, least, most), SERVICES[split.pool])
     return size_system(rng, shape)

@@ -3,6 +3,7 @@
 from random import Random
 from typing import NamedTuple
 
+from warroom.core.rng import pick
 from warroom.sim.casting import Casting, Site
 from warroom.sim.effects import NO_CHANGE, Force, LiveChange, Standing, StandingChange, land
 from warroom.sim.families import FAMILIES
@@ -28,9 +29,7 @@ def world_of(system: ServiceSystem, casting: Casting, rng: Random, minutes: int)
     How errors show is drawn for each service in trouble, whatever the cause is.
     """
     page = casting.page // 60
-    error_modes = {
-        system.names.index(site.service): ERROR_MODES[int(rng.random() * len(ERROR_MODES))] for site in casting.sites
-    }
+    error_modes = {system.names.index(site.service): pick(rng, ERROR_MODES) for site in casting.sites}
     traffic = draw_traffic(rng, HISTORY_MINUTES + minutes + 1)
     found = live_changes_of(system, casting)
     world = ServiceWorld(

@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import pick
 from warroom.core.splits import Split
 from warroom.sim.background import Background, Surroundings, draw_background
 from warroom.sim.candidate_states import CandidateState, draw_share, effect_of, set_states
@@ -139,16 +140,16 @@ def _draw_stage(plan: CastPlan, system: ServiceSystem, rng: Random, split: Split
         raise IncompatibleTopology(f"no service of this topology can be in the trouble of {plan.cause}")
     page = FIRST_PAGE + STEP * int(rng.random() * PAGES)
     mix = draw_request_mix(rng, split)
-    place = places[int(rng.random() * len(places))]
+    place = pick(rng, places)
     kinds = frozenset({"service"}) if plan.cluster.arena != "store errors" else frozenset({"db"})
     others = [i for i in system.services(kinds) if i != place]
-    elsewhere = harmed_service(system, others[int(rng.random() * len(others))], mix) if others else None
+    elsewhere = harmed_service(system, pick(rng, others), mix) if others else None
     harmed, onsets = [harmed_service(system, place, mix)], [page - 60 * (3 + int(rng.random() * 4)) + rng.randrange(60)]
     if plan.elsewhere is not None:
         second = [i for i in _users_need(system) if not system.depend(place, i)]
         if not second:
             raise IncompatibleTopology(f"{plan.cause} needs two services of which neither depends on the other")
-        harmed.append(harmed_service(system, second[int(rng.random() * len(second))], mix))
+        harmed.append(harmed_service(system, pick(rng, second), mix))
         onsets.append(onsets[0] - 60 * (1 + int(rng.random() * 4)))
     key = f"{rng.getrandbits(64):016x}"
     return CastingStage(
@@ -225,7 +226,7 @@ def _draw_cause(rng: Random, cause: Cause, candidates: list[CandidateChange]) ->
     if not isinstance(cause, CandidateRole):
         return None
     fitting = [k for k, candidate in enumerate(candidates) if candidate.site == 0 and candidate.role == cause]
-    return fitting[int(rng.random() * len(fitting))]
+    return pick(rng, fitting)
 
 
 def _assemble(rng: Random, stage: CastingStage, drawn: DrawnCandidates, causes: list[int | None]) -> Casting:
@@ -336,7 +337,7 @@ def _sites(
     for k, (harmed, onset, chosen) in enumerate(zip(stage.harmed_services, stage.onsets, causes, strict=True)):
         cluster = [n for n, candidate in enumerate(drawn.candidates) if candidate.site == k]
         if chosen is None:
-            cause = drawn.candidates[cluster[int(rng.random() * len(cluster))]]
+            cause = drawn.candidates[pick(rng, cluster)]
             share, number, mechanism = draw_share(rng, [drawn.candidates[n] for n in cluster]), None, None
         else:
             cause, number = drawn.candidates[chosen], drawn.changes[chosen].id

@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
+from warroom.core.rng import pick
 from warroom.sim.causes import FAULTS, ROLES, CandidateRole, Cause, Fault, Variation
 from warroom.sim.families import FAMILIES
 from warroom.sim.family import ARENAS, Arena, Mechanism
@@ -55,14 +56,14 @@ def casting_for(
         if cause not in roles:
             raise _lacking(cause)
         return CastPlan(cause, tier, table.caused_by(cause, rng), FAMILIES[cause.family].mechanism)
-    fault = cause if isinstance(cause, Fault) else FAULTS[int(rng.random() * len(FAULTS))]
+    fault = cause if isinstance(cause, Fault) else pick(rng, FAULTS)
     arenas = [arena for arena in fault.arenas() if arena in available]
     while not arenas and isinstance(cause, Variation):
-        fault = FAULTS[int(rng.random() * len(FAULTS))]
+        fault = pick(rng, FAULTS)
         arenas = [arena for arena in fault.arenas() if arena in available]
     if not arenas:
         raise _lacking(fault)
-    cluster = table.striking(arenas[int(rng.random() * len(arenas))], rng)
+    cluster = table.striking(pick(rng, arenas), rng)
     plan = CastPlan(cause, tier, cluster, fault.mechanism)
     if isinstance(cause, Variation):
         plan = plan._replace(loop=cause.loop)

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.core.rng import shuffle
+from warroom.core.rng import pick, shuffle
 from warroom.core.splits import Split
 from warroom.sim.outage_objects import OutageObjects
 from warroom.sim.outage_tiers import OUTAGE_TIERS, OutageTier
@@ -194,13 +194,13 @@ class _Draw:
                 f"{', '.join(self.system.names)}; choose another scenario or topology"
             )
         if not causes:
-            return places[int(self.rng.random() * len(places))], ""
+            return pick(self.rng, places), ""
         remedies = sorted({OUTAGES[cause].remedy or "" for cause in causes})
         shuffle(self.rng, remedies)
         for remedy in remedies:
             fitting = [place for place in places if self._fitting(causes, remedy, place, apart=second)]
             if fitting:
-                return fitting[int(self.rng.random() * len(fitting))], remedy
+                return pick(self.rng, fitting), remedy
         raise IncompatibleTopology(self._why_not(causes, plan))
 
     def _why_not(self, causes: tuple[str, ...], plan: str) -> str:
@@ -254,7 +254,7 @@ class _Draw:
         most = 0.95 * MOST_SHARE * min([self.system.reach[i] for i in ends])
         least = LEAST_OF_TWO if len(places) > 1 else 0.0
         able = [LostShare(*bounds) for bounds in LOST if least < bounds[0] < most]
-        chosen = able[int(self.rng.random() * len(able))]
+        chosen = pick(self.rng, able)
         least, most = chosen.least, min(chosen.most, most)
         return LostShare(least, max(most, least))
 
@@ -295,9 +295,9 @@ class _Draw:
             fitting = self._fitting(pool if remedy else (*PROVIDER, *ABUSE), remedy, place)
             if fitting:
                 names = sorted({name for name, _ in fitting})
-                name = names[int(self.rng.random() * len(names))]
+                name = pick(self.rng, names)
                 owners = [i for n, i in fitting if n == name]
-                return name, owners[int(self.rng.random() * len(owners))]
+                return name, pick(self.rng, owners)
 
     def _problem(
         self,
@@ -338,9 +338,9 @@ class _Draw:
             elsewhere = [i for i in elsewhere if self.system.depend(i, like.site)] or elsewhere
         if not elsewhere:
             return []
-        owner = elsewhere[int(self.rng.random() * len(elsewhere))]
+        owner = pick(self.rng, elsewhere)
         links = [k for k, (caller, _) in enumerate(self.system.links) if caller == owner]
-        link = links[int(self.rng.random() * len(links))] if links else None
+        link = pick(self.rng, links) if links else None
         place = (
             _OutagePlace(owner, None, None) if link is None else _OutagePlace(self.system.links[link][1], link, owner)
         )
@@ -351,7 +351,7 @@ class _Draw:
     def noisy(self, busy: set[int | None]) -> int:
         """A service that complains about its clients: away from the problem, if there is one."""
         elsewhere = [i for i in range(1, self.system.size) if i not in busy] or [0]
-        return elsewhere[int(self.rng.random() * len(elsewhere))]
+        return pick(self.rng, elsewhere)
 
     def routine(self) -> list[RoutineObject]:
         """What begins on any day, over the last two hours."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from warroom.core.rng import hash_bytes, stream
+from warroom.core.rng import hash_bytes, pick, stream
 from warroom.core.splits import Split
 from warroom.sim.counts import USERS
 from warroom.sim.outage_casting import GROWS, OutageCasting, Problem, RoutineObject
@@ -98,7 +98,7 @@ class OutageStreams(Mapping[int, tuple[StreamGroup, ...]]):
     def _open(self, rng: Random, routine: RoutineObject) -> StreamGroup:
         lines = lines_of(openings_of(self.split, routine.kind, self.system.kinds[routine.service]))
         hosts = self.system.replicas[routine.service] if routine.kind == "build" else 1
-        return notice(lines[int(rng.random() * len(lines))], routine.object, hosts, routine.minute)
+        return notice(pick(rng, lines), routine.object, hosts, routine.minute)
 
     def _complain(self, rng: Random, service: int) -> StreamGroup:
         source = ProblemSource(0, service, EVERYTHING, "errors", 1.0, self.casting.page // 60 - 6, 0)
@@ -132,4 +132,4 @@ def notice(line: OutageLine, named: str, number: int, minute: int) -> StreamGrou
 def operator_lines(split: Split, remedy: Remedy, rng: Random) -> OutageLine:
     """What a service writes of a remedy."""
     lines = lines_of(OPERATOR[split.pool][remedy])
-    return lines[int(rng.random() * len(lines))]
+    return pick(rng, lines)

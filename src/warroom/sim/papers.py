@@ -8,7 +8,7 @@ the change. Every bound is kept, or broken, by one unit in every third case.
 from random import Random
 from typing import NamedTuple
 
-from warroom.core.rng import stream
+from warroom.core.rng import pick, stream
 from warroom.sim.families import AGENTS, FAMILIES
 from warroom.sim.records import ALWAYS, Approval, Charter, Freeze, Ground, Statement, Window
 from warroom.sim.series import STEP, SeriesBook
@@ -107,7 +107,7 @@ def _draw_ground(rng: Random, form: Form, grounds: tuple[Ground, ...]) -> Ground
     else:
         first = ("over_limit", "over_limit") if form.limit_only else ("no_approval", "no_approval")
     choice = (*first, *grounds[2:])
-    return choice[int(rng.random() * len(choice))]
+    return pick(rng, choice)
 
 
 def _margin(rng: Random, most: int) -> int:
@@ -151,7 +151,7 @@ def _draw_charter(
     hours = _draw_hours(rng, draft.asked, outside=ground == "out_of_window" and not by_freeze)
     return Charter(
         draft.signer, draft.family, tuple(services), barred, hours if clauses > 2 else ALWAYS, above, limit,
-        REAPPLIED_AFTER[int(rng.random() * len(REAPPLIED_AFTER))],
+        pick(rng, REAPPLIED_AFTER),
     )  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def routine_charter(agent: str, services: tuple[str, ...], key: str, clauses: in
     rng = stream(0, "charter", key, agent)
     limit = 95.0 + int(rng.random() * 5)
     hours = Window(int(rng.random() * 3) * 3600, (21 + int(rng.random() * 3)) * 3600)
-    after = REAPPLIED_AFTER[int(rng.random() * len(REAPPLIED_AFTER))]
+    after = pick(rng, REAPPLIED_AFTER)
     return Charter(agent, AGENTS[agent], services, None, hours if clauses > 2 else ALWAYS, None, limit, after)
 
 
@@ -170,7 +170,7 @@ def _draw_barred_part(rng: Random, draft: ChangeDraft, form: Form, ground: Groun
     if ground == "out_of_scope" and rng.random() < 0.7:
         return draft.part
     parts = parts_like(draft.family, draft.part)
-    return parts[int(rng.random() * len(parts))]
+    return pick(rng, parts)
 
 
 def parts_like(family: str, part: str) -> list[str]:
@@ -219,18 +219,18 @@ def _draw_approval(rng: Random, draft: ChangeDraft, ground: Ground | None, numbe
 def _draw_unrelated_approval(rng: Random, draft: ChangeDraft, number: int) -> Approval:
     """One for another service, so that every signer is in the register whatever it did."""
     others = [name for name in draft.services if name != draft.service]
-    return _approval(rng, draft, number, others[int(rng.random() * len(others))], _above(rng, draft.size))
+    return _approval(rng, draft, number, pick(rng, others), _above(rng, draft.size))
 
 
 def _draw_approval_of_another(rng: Random, draft: ChangeDraft, number: int) -> Approval:
     """One for the same service, held by an agent of another family."""
     others = [name for name in ALL_AGENTS if AGENTS[name] != draft.family]
     row = _approval(rng, draft, number, draft.service, _above(rng, draft.size))
-    return row._replace(agent=others[int(rng.random() * len(others))])
+    return row._replace(agent=pick(rng, others))
 
 
 def _approval(rng: Random, draft: ChangeDraft, number: int, service: str, bound: float) -> Approval:
-    owner = OWNERS[int(rng.random() * len(OWNERS))].format(service=service)
+    owner = pick(rng, OWNERS).format(service=service)
     return Approval(
         number, draft.signer, draft.family, service, bound, _draw_hours(rng, draft.asked, far=60), owner
     )  # fmt: skip

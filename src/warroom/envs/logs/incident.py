@@ -4,7 +4,7 @@ from random import Random
 from typing import NamedTuple
 
 from warroom.core.errors import IncompatibleTopology
-from warroom.core.rng import hash_bytes, stream
+from warroom.core.rng import between, hash_bytes, stream
 from warroom.core.splits import Split
 from warroom.envs.logs.scenario import OutageScenario
 from warroom.envs.logs.views import RULE, WINDOW, Access, UserRequests
@@ -185,7 +185,7 @@ def _topology(rng: Random, shape: SystemShape, tier_row: OutageTier, names: Spli
     least, most = shape.size or tier_row.services
     if shape.size is None and chance >= tier_row.drawn:
         return DOCUMENT
-    size, known = least + int(rng.random() * (most - least + 1)), SERVICES[names.pool]
+    size, known = between(rng, least, most), SERVICES[names.pool]
     more = [f"{name}-{part}" for part in ("api", "worker") for name in known] if size > len(known) else []
     return draw_service_topology(rng, size, [*known, *more])
 
