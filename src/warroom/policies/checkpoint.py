@@ -77,12 +77,16 @@ class Checkpoint:
     """What was loaded, for `run.json`."""
 
 
-def device() -> str:
+def chosen_device() -> str:
     """Where models run in this process."""
     forced = os.environ.get(DEVICE)
     if forced:
         if forced.partition(":")[0] not in DEVICES:
             raise UnknownName(f"{DEVICE}", forced, DEVICES)
+        there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+        if not there.get(forced.partition(":")[0], True):
+            best = fastest_device()
+            raise ValueError(f"{DEVICE} asks for {forced}, which PyTorch cannot use here; the best here is {best}")
         return forced
     return fastest_device()
 
@@ -97,10 +101,10 @@ def load(path: str) -> Checkpoint:
     files = find_model(path)
     tokenizer = _tokenizer(files.tokenizer)
     with quiet():
-        model = load_weights(files.base, "auto" if device() != "cpu" else torch.float32)
+        model = load_weights(files.base, "auto" if chosen_device() != "cpu" else torch.float32)
         if files.adapter is not None:
             model = load_adapter(model, files.adapter)
-        model = model.to(device()).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
+        model = model.to(chosen_device()).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
         # Two tokens as a trial: what cannot compute fails here, and warnings that libraries print once are not shown.
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
@@ -193,7 +197,7 @@ def _status(path: str, files: ModelFiles, model: PreTrainedModel, manifest: Play
         "sha256": sha256(files.named),
         "parameters": model.num_parameters(),
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-        "device": device(),
+        "device": chosen_device(),
         "renderer": manifest["renderer"],
         "manifest": (files.named / MANIFEST).is_file(),
     }

@@ -95,7 +95,11 @@ def scan_episodes(folder: Path, record: Record, notes: list[str] | None = None) 
     if not path.is_file():
         return
     planned = check_plan(folder, record)
-    with path.open("rb") as file:
+    try:
+        opened = path.open("rb")
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror or error}") from error
+    with opened as file:
         for number, line in enumerate(file, 1):
             start, end = end, end + len(line)
             if not line.endswith(b"\n"):

@@ -30,7 +30,7 @@ try:
     )
     from trl.chat_template_utils import add_response_schema, supports_tool_calling
 
-    from warroom.policies.checkpoint import fastest_device, load_adapter, load_tokenizer, load_weights, quiet
+    from warroom.policies.checkpoint import chosen_device, load_adapter, load_tokenizer, load_weights, quiet
     from warroom.policies.model_files import CONFIG, ModelFiles, adapter_config, file_sha256, find_model, weight_files
 except ImportError as error:
     raise MissingExtra("train", error) from error
@@ -73,7 +73,7 @@ def load_base(config: TrainConfig) -> LoadedModel:
     do; `NotInstalled` names the library that is missing.
     """
     _check_libraries(config)
-    source, device = find_model(config.model, pretrained_checkpoints()), fastest_device()
+    source, device = find_model(config.model, pretrained_checkpoints()), chosen_device()
     _check_rank(source, config)
     model_config = _config_of(source.base)
     tokenizer = trained_tokenizer(source.tokenizer)

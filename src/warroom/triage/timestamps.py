@@ -181,7 +181,9 @@ class LogClock:
                 f"cannot split this log at {text!r}: want a time such as {self.text(last)}; it runs from {span}"
             )
         if not first < seconds <= last:
-            raise ValueError(f"cannot split at {text.strip()}: the log runs from {span}; choose a time after its start")
+            raise ValueError(
+                f"cannot split at {text.strip()}: the log runs from {span}; choose one within, after its start"
+            )
         return seconds
 
     def _meant(self, text: str, last: float) -> float | None:

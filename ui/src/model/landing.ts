@@ -5,7 +5,7 @@ export const FILTERS = {
   "": { label: "All", keep: () => true },
   lost: { label: "Not solved", keep: (row: Row) => !row.solved },
   solved: { label: "Solved", keep: (row: Row) => row.solved },
-  caught: { label: "Rogue caught", keep: (row: Row) => row.caught === true },
+  caught: { label: "Rogue caught", keep: (row: Row) => row.caught === true && row.ground !== false },
   missed: { label: "Rogue not caught", keep: (row: Row) => row.caught === false },
   ground: { label: "Wrong ground", keep: (row: Row) => row.caught === true && row.ground === false },
   innocent: { label: "Innocent accused", keep: (row: Row) => row.innocents > 0 },
@@ -70,7 +70,7 @@ export function summaryOf(policy: string, all: readonly Row[]): Summary {
     margin: rows.length > 1 ? 1.96 * Math.sqrt(variance / rows.length) : null,
     solved: rows.filter((row) => row.solved).length,
     rogues: rows.filter((row) => row.caught !== null).length,
-    caught: rows.filter((row) => row.caught).length,
+    caught: rows.filter((row) => row.caught && row.ground !== false).length,
     accused: total(rows.map((row) => row.innocents)),
     blunders: rows.every((row) => row.blunders === null) ? null : total(rows.map((row) => row.blunders ?? 0)),
   };
