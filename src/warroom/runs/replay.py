@@ -56,6 +56,10 @@ def replay(episode: Episode) -> Episode:
     return again
 
 
+SHOWN = 80
+"""Characters of a long value that a difference is shown with."""
+
+
 def first_difference(recorded: Episode, replayed: Episode) -> str:
     """Where two plays of one episode part, in words."""
     parted = _parting(recorded.steps, replayed.steps)
@@ -63,7 +67,16 @@ def first_difference(recorded: Episode, replayed: Episode) -> str:
         return parted
     old_line, new_line = json.loads(recorded.to_json()), json.loads(replayed.to_json())
     name = next(name for name in old_line if old_line[name] != new_line[name])
-    return f"its {name} differs: recorded {old_line[name]!r}, now {new_line[name]!r}"
+    old, new = (json.dumps(line[name], ensure_ascii=False) for line in (old_line, new_line))
+    same = next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    return f"its {name} differs: recorded {_around(old, same)}, now {_around(new, same)}"
+
+
+def _around(text: str, place: int) -> str:
+    """A text, or of a long one what stands around a place."""
+    if len(text) <= 2 * SHOWN:
+        return text
+    return f"...{text[max(0, place - SHOWN // 2) : place + SHOWN]}..."
 
 
 def _parting(recorded: Sequence[Step], replayed: Sequence[Step]) -> str | None:
