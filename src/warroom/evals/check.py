@@ -75,8 +75,6 @@ def _check_policy(name: str, env: str) -> CheckReport:
         f"{episode.spec}: score {episode.score:.2f}, {len(episode.steps)} calls, {len(refused)} of them refused"
     ]
     findings += [f"the first refusal, of {step.tool} {step.arguments}: {step.result}" for step in refused[:1]]
-    if len(refused) == len(episode.steps):
-        raise ValueError(f"{name}: every call was refused; {findings[-1]}")
     return CheckReport("policy", name, tuple(findings))
 
 
