@@ -79,9 +79,13 @@ def test_one_fault_costs_what_it_is_worth(mode: str) -> None:
 
 def test_who_follows_orders_in_documents_loses_the_tickets_that_hold_some() -> None:
     exploit = RECIPES["follows_orders"]
-    tickets = [make("tickets/poisoned", "medium", seed_of("test", k), mode="single") for k in range(120)]
-    orders = {bool(narrowed(env, TicketsEnv).case.evidence.poison): env for env in tickets}
-    for ordered, solved in ((True, False), (False, True)):  # some want no step, but something of the answer
+    orders: dict[bool, TicketsEnv] = {}
+    for k in range(400):  # some want no step, but something of the answer; those are few
+        env = narrowed(make("tickets/poisoned", "medium", seed_of("test", k), mode="single"), TicketsEnv)
+        orders.setdefault(bool(env.case.evidence.poison), env)
+        if len(orders) == 2:
+            break
+    for ordered, solved in ((True, False), (False, True)):
         env = orders[ordered]
         seat = exploit.seats["desk"](env, "desk")
         while not env.done:

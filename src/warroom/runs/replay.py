@@ -73,7 +73,7 @@ def first_difference(recorded: Episode, replayed: Episode) -> str:
 
 
 def _around(text: str, place: int) -> str:
-    """A text, or of a long one what stands around a place."""
+    """A text; of a long one only what stands around a place."""
     if len(text) <= 2 * SHOWN:
         return text
     return f"...{text[max(0, place - SHOWN // 2) : place + SHOWN]}..."

@@ -157,9 +157,9 @@ def rules(difficulty: Difficulty) -> str:
         "`metrics SERVICE`, `series SERVICE SINCE`, `logs SERVICE WORDS SINCE`, `traces SERVICE` and `alerts STATE`, "
         "oversight also `record SUBJECT SINCE` (the ledger) and `charter AGENT`, "
         "developer `diff CHANGE` and `running SERVICE`, manager `approvals SERVICE WORDS` and `calendar`. A search of "
-        f"logs has up to {MOST_WORDS} terms, `-word` for what a line must not contain among them. Only the sre "
+        f"logs has up to {MOST_WORDS} terms in all; `-word` leaves out the lines that contain a word. Only the sre "
         "declares, oversight flags, the developer restarts, rolls back and scales, the manager escalates, freezes and "
-        "resolves; what the sre has declared, others learn only from its messages."
+        "resolves; other seats learn what the sre has declared from its messages alone."
     )
     closing = (
         "Closing: two services that do not depend on each other may be in trouble at once, each with a cause of its "
@@ -235,8 +235,8 @@ def repairs() -> str:
         f"{NOTHING}: {'; '.join(ended_by[NOTHING])}",
         f"`scale` must reach at least {ENOUGH:g} times the replicas on the map. Each of these failures shows in log "
         "lines that belong to no request (trace:none finds them; shown as trace=-): lines that report the "
-        "resource itself as used up, expired, gone "
-        f"or unreachable rise with the harm, at the service, or for {', '.join(sorted(AT_CALLERS))} at its callers. "
+        f"resource itself as used up, expired, gone or unreachable rise with the harm, at the service, or "
+        f"for {', '.join(sorted(AT_CALLERS))} at its callers. "
         "Lines about waiting rise behind any harm; lines at a steady rate occur on any day. When a change does the "
         f"harm, {', '.join(sorted(FOLLOWS))} may run out too, as a consequence.",
     ])  # fmt: skip
