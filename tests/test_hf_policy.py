@@ -164,6 +164,18 @@ def test_a_wrong_device_is_refused(nano: Path, monkeypatch: pytest.MonkeyPatch) 
         hf.model_at(f"{nano}/./")
 
 
+def test_a_small_model_runs_on_the_processor_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from warroom.policies import checkpoint
+
+    monkeypatch.delenv("WARROOM_DEVICE")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert [checkpoint.chosen_device(size) for size in (4_000_000, 3_000_000_000)] == ["cpu", "cuda"]
+    monkeypatch.setenv("WARROOM_DEVICE", "cuda:1")
+    assert checkpoint.chosen_device(4_000_000) == "cuda:1"
+
+
 def test_a_missing_extra_names_the_line_that_installs_it(nano: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

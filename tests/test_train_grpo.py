@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from trl.trainer.grpo_trainer import GRPOTrainer
 
 import tiny_nano
 from tiny_model import tiny_model, tiny_tokenizer
@@ -27,6 +28,7 @@ from warroom.train.grpo import last_checkpoint, make_trainer, micro_batches, run
 from warroom.train.preflight import call_tokens
 from warroom.train.rollout import LocalBackend, Rollout
 from warroom.train.trainer import SeatTrainer
+from warroom.train.trl_parts import GeneratedTurns, OwnedTokens
 
 Rows = list[dict[str, Any]]
 Speech = Callable[[Rollout], list[tuple[str, dict[str, Any]]]]
@@ -353,6 +355,38 @@ def test_a_seat_reads_the_same_tokens_in_training_and_in_evaluation(
         assert ids[: len(seat.ids)] == seat.ids
         rest = tokenizer.decode(ids[len(seat.ids) :])
         assert "over" in rest and len(rest) < 200, "after the end only that it is over"
+
+
+def test_rollouts_are_written_in_smaller_portions_where_memory_runs_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer, sizes = tiny_nano.tokenizer(), list[int]()
+    trainer = make_trainer(config(), tmp_path, tiny_nano.nano(tokenizer), tokenizer)
+
+    def write(asked: Sequence[list[int]]) -> GeneratedTurns:
+        sizes.append(len(asked))
+        if len(asked) > limit:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return GeneratedTurns([[*ids, 0] for ids in asked], None)
+
+    monkeypatch.setattr(trainer, "_write_by_library", write)
+    asked = [OwnedTokens([number], number, 1) for number in range(8)]
+    limit = 3
+    assert trainer._write_in_portions(asked).ids == [[number, 0] for number in range(8)]
+    trainer._write_in_portions(asked)
+    assert sizes == [8, 4, 2, 2, 2, 2, *[2] * 4], "what did not fit is not tried again"
+    limit = 0
+    with pytest.raises(torch.OutOfMemoryError):
+        trainer._write_in_portions(asked)
+
+
+def test_a_step_that_runs_out_of_memory_says_what_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_out(*arguments: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", run_out)
+    with pytest.raises(ValueError, match=r"out of memory during a step; lower --max-completion-length 300"):
+        train(tmp_path, micro_batch=1)
 
 
 def test_portions_divide_a_step_and_say_which_do() -> None:

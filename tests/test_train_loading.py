@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from warroom.core.errors import NotInstalled
 from warroom.policies.hf import pretrained_checkpoints
 from warroom.policies.model_files import folder_of
 from warroom.train.config import TrainConfig
-from warroom.train.loading import load_base, load_state
+from warroom.train.loading import load_base, load_state, training_device
 from warroom.train.memory import ModelShape, bytes_needed, check_memory
 
 
@@ -217,6 +218,17 @@ def test_an_adapter_needs_less_and_four_bits_less_still() -> None:
         for rank, bits in ((0, False), (16, False), (16, True))
     ]
     assert needs[0] > 5 * needs[1] > 10 * needs[2]
+
+
+def test_only_grpo_trains_on_a_gpu_and_takes_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WARROOM_DEVICE", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    config = TrainConfig(model="some/model")
+    assert training_device(config, 3_000_000_000) == "cuda"
+    assert training_device(config, 4_000_000) == training_device(replace(config, method="dagger"), 10**9) == "cpu"
+    monkeypatch.setenv("WARROOM_DEVICE", "cuda:1")
+    with pytest.raises(ValueError, match="set CUDA_VISIBLE_DEVICES=1 and WARROOM_DEVICE=cuda"):
+        training_device(config, 3_000_000_000)
 
 
 def test_copies_of_the_start_are_counted() -> None:

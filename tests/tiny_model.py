@@ -92,10 +92,11 @@ def tokenizer_of(texts: Iterable[str], size: int) -> Any:
 def tiny_model(tokenizer: Any, seed: int = 0, positions: int = 16384) -> Any:
     """A random Qwen2 of about 0.2 million weights."""
     import torch
-    from transformers import Qwen2Config, Qwen2ForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     torch.manual_seed(seed)
-    config = Qwen2Config(
+    config = AutoConfig.for_model(
+        "qwen2",
         vocab_size=len(tokenizer),
         hidden_size=64,
         intermediate_size=128,
@@ -108,4 +109,4 @@ def tiny_model(tokenizer: Any, seed: int = 0, positions: int = 16384) -> Any:
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=None,
     )
-    return Qwen2ForCausalLM(config)
+    return AutoModelForCausalLM.from_config(config)

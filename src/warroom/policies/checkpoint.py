@@ -21,7 +21,7 @@ try:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
     from transformers.utils import logging
 
-    from warroom.policies.generation import GenerationRequest, generate
+    from warroom.policies.generation import SMALL, GenerationRequest, generate
     from warroom.policies.model_files import (
         CONFIG,
         TOKENIZERS,
@@ -77,8 +77,9 @@ class Checkpoint:
     """What was loaded, for `run.json`."""
 
 
-def chosen_device() -> str:
-    """Where models run in this process."""
+def chosen_device(parameters: int) -> str:
+    """Where a model of so many weights runs in this process: as the environment says, by default on the fastest device,
+    which for a small model is the CPU."""
     forced = os.environ.get(DEVICE)
     if forced:
         if forced.partition(":")[0] not in DEVICES:
@@ -88,7 +89,7 @@ def chosen_device() -> str:
             best = fastest_device()
             raise ValueError(f"{DEVICE} asks for {forced}, which PyTorch cannot use here; the best here is {best}")
         return forced
-    return fastest_device()
+    return "cpu" if parameters <= SMALL else fastest_device()
 
 
 def fastest_device() -> str:
@@ -101,10 +102,13 @@ def load(path: str) -> Checkpoint:
     files = find_model(path)
     tokenizer = _tokenizer(files.tokenizer)
     with quiet():
-        model = load_weights(files.base, "auto" if chosen_device() != "cpu" else torch.float32)
+        model = load_weights(files.base, "auto")
+        device = chosen_device(model.num_parameters())
+        if device == "cpu":
+            model = model.float()
         if files.adapter is not None:
             model = load_adapter(model, files.adapter)
-        model = model.to(chosen_device()).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
+        model = model.to(device).eval()  # type: ignore[arg-type]  # wrapped there, which hides its `self`
         # Two tokens as a trial: what cannot compute fails here, and warnings that libraries print once are not shown.
         generate(
             model, [GenerationRequest([tokenizer.eos_token_id], 2, 0.0, Random(0))], tokenizer.pad_token_id, frozenset()
@@ -197,7 +201,7 @@ def _status(path: str, files: ModelFiles, model: PreTrainedModel, manifest: Play
         "sha256": sha256(files.named),
         "parameters": model.num_parameters(),
         "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-        "device": chosen_device(),
+        "device": str(model.device),
         "renderer": manifest["renderer"],
         "manifest": (files.named / MANIFEST).is_file(),
     }
@@ -212,7 +216,7 @@ def quiet() -> Iterator[None]:
     try:
         with without_bars(), warnings.catch_warnings():
             # peft asks transformers by a name that transformers is about to drop.
-            warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing.*", category=FutureWarning)
+            warnings.filterwarnings("ignore", message=".*gradient_checkpointing.*", category=FutureWarning)
             yield
     finally:
         logging.set_verbosity(before)

@@ -156,9 +156,11 @@ def _draw(logits: Tensor, rows: Sequence[GenerationRequest], live: Sequence[int]
     out: list[int] = logits.argmax(-1).tolist()
     sampling = [k for k, number in enumerate(live) if rows[number].temperature > 0]
     if sampling:
-        temperatures = torch.tensor([[rows[live[k]].temperature] for k in sampling], dtype=torch.float64)
-        sums = (logits[sampling].cpu().double() / temperatures).softmax(-1).cumsum(-1)
-        draws = torch.tensor([[rows[live[k]].draws.random()] for k in sampling], dtype=torch.float64)
+        # Where the logits are, since a vocabulary is long; only Apple's GPU cannot compute in float64.
+        where = torch.device("cpu") if logits.device.type == "mps" else logits.device
+        given = [(rows[live[k]].temperature, rows[live[k]].draws.random()) for k in sampling]
+        temperatures, draws = torch.tensor(given, dtype=torch.float64, device=where)[:, :, None].unbind(1)
+        sums = (logits[sampling].to(where).double() / temperatures).softmax(-1).cumsum(-1)
         found = torch.searchsorted(sums, draws * sums[:, -1:], right=True).clamp(max=sums.shape[-1] - 1)
         for k, token in zip(sampling, found[:, 0].tolist(), strict=True):
             out[k] = token

@@ -29,6 +29,7 @@ try:
 
     from warroom.policies.checkpoint import Checkpoint, end_tokens
     from warroom.policies.model import HfModel, HfPolicy
+    from warroom.train.loading import training_device
     from warroom.train.trainer import Recorder, SeatTrainer, frozen_copy
 except ImportError as error:
     raise MissingExtra("train", error) from error
@@ -115,7 +116,8 @@ def load_player(config: TrainConfig, model: PreTrainedModel, tokenizer: PreTrain
 def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model: PreTrainedModel) -> GRPOConfig:
     """Our configuration in TRL's words: all rollouts of a step are generated at once and make one update."""
     micro, accumulation = micro_batches(config, int(os.environ.get("WORLD_SIZE", "1")))
-    cuda = torch.cuda.is_available()
+    device = training_device(config, model.num_parameters())
+    cuda = device == "cuda"
     return GRPOConfig(
         output_dir=str(folder / CHECKPOINTS),
         max_steps=curriculum.schedule.steps,
@@ -141,7 +143,7 @@ def trl_config(config: TrainConfig, folder: Path, curriculum: Curriculum, model:
         activation_checkpointing=sum(p.numel() for p in model.parameters()) > LARGE,
         bf16=cuda and torch.cuda.is_bf16_supported(),
         fp16=False,
-        use_cpu=not cuda and not torch.backends.mps.is_available(),
+        use_cpu=device == "cpu",
         dataloader_pin_memory=cuda,
         seed=config.seed,
         save_strategy="steps",

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 from warroom.core.errors import MissingExtra, NotInstalled, first_line
 from warroom.core.types import JsonObject
 from warroom.policies.hf import pretrained_checkpoints
-from warroom.train.config import TrainConfig
+from warroom.train.config import GRPO, TrainConfig
 from warroom.train.memory import check_memory, shape_of
 
 try:
@@ -30,7 +30,7 @@ try:
     )
     from trl.chat_template_utils import add_response_schema, supports_tool_calling
 
-    from warroom.policies.checkpoint import chosen_device, load_adapter, load_tokenizer, load_weights, quiet
+    from warroom.policies.checkpoint import DEVICE, chosen_device, load_adapter, load_tokenizer, load_weights, quiet
     from warroom.policies.model_files import CONFIG, ModelFiles, adapter_config, file_sha256, find_model, weight_files
 except ImportError as error:
     raise MissingExtra("train", error) from error
@@ -73,17 +73,33 @@ def load_base(config: TrainConfig) -> LoadedModel:
     do; `NotInstalled` names the library that is missing.
     """
     _check_libraries(config)
-    source, device = find_model(config.model, pretrained_checkpoints()), chosen_device()
+    source = find_model(config.model, pretrained_checkpoints())
     _check_rank(source, config)
     model_config = _config_of(source.base)
     tokenizer = trained_tokenizer(source.tokenizer)
-    check_memory(shape_of(model_config), config, device)
+    shape = shape_of(model_config)
+    device = training_device(config, shape.parameters)
+    check_memory(shape, config, device)
     # A new adapter begins at random.
     set_seed(config.seed)
     with quiet():
         model = _unsloth(source, config) if config.unsloth else _transformers(source, config, device)
     _check_vocabulary(model, tokenizer, config.model)
     return LoadedModel(model, tokenizer, _status(model, source, config, device))
+
+
+def training_device(config: TrainConfig, parameters: int) -> str:
+    """Where a model of so many weights is trained: the methods for small models keep to the CPU.
+
+    A `ValueError` if one GPU of several is asked for by its number, which is for CUDA itself to choose.
+    """
+    device = "cpu" if config.method != GRPO else chosen_device(parameters)
+    kind, _, number = device.partition(":")
+    if number:
+        raise ValueError(
+            f"training uses the first GPU that it sees: set CUDA_VISIBLE_DEVICES={number} and {DEVICE}={kind}"
+        )
+    return device
 
 
 def _check_rank(source: ModelFiles, config: TrainConfig) -> None:

@@ -89,6 +89,14 @@ def check_memory(shape: ModelShape, config: TrainConfig, device: str, free: int 
         )
 
 
+def out_of_memory_message(config: TrainConfig) -> str:
+    """What to change when the memory did not last for a step, though it did for the weights."""
+    advice = f"lower --max-completion-length {config.max_completion_length}, or {_advice(config)}"
+    if config.micro_batch != 1:
+        advice = f"lower --micro-batch {config.micro_batch} (0 is all rollouts of a step), or {advice}"
+    return f"the GPU ran out of memory during a step; {advice}"
+
+
 def _advice(config: TrainConfig) -> str:
     if not config.lora_rank:
         return "train an adapter instead (--lora-rank 16), choose a smaller --model, or a larger machine"

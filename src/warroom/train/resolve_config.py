@@ -32,7 +32,9 @@ NANO: Mapping[str, object] = {
     "renderer": COMPACT, "learning_rate": 3e-4, "max_completion_length": 512, "turn_tokens": 16, "micro_batch": 16,
 }  # fmt: skip
 """A model of a few million weights: all of them are trained, at a rate that would ruin a large one."""
-LLM: Mapping[str, object] = {"renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1}
+LLM: Mapping[str, object] = {
+    "renderer": "plain", "learning_rate": 2e-5, "lora_rank": 16, "micro_batch": 1, "max_completion_length": 6144,
+}  # fmt: skip
 """A language model: an adapter beside frozen weights, one rollout at a time through the model."""
 MODULES = {"tensorboard": ("tensorboard", "tensorboardX")}
 """Modules of which one has to be there for a tracker, where it is not the one of its name."""

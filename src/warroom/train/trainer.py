@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object, is_peft_model
+from accelerate.utils import DistributedType, gather_object, is_peft_model
 from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainerCallback
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR, TrainOutput
@@ -30,7 +30,7 @@ from warroom.policies.prompt import read_message
 from warroom.train.config import MUON
 from warroom.train.curriculum import Curriculum, CurriculumRow
 from warroom.train.fork_starts import ForkStarts, ModelOutput, written_by_model
-from warroom.train.memory import SMALL
+from warroom.train.memory import SMALL, out_of_memory_message
 from warroom.train.micro_batches import Batch, micro_batches
 from warroom.train.optimizers import CombinedOptimizer
 from warroom.train.rollout_stats import RolloutStats, step_record
@@ -54,6 +54,8 @@ LIBRARY_WARNINGS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, which a user cannot act on."""
 SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
 """The library's advice to install kernels, which at a nano's size gain nothing."""
+INDEPENDENT = (DistributedType.NO, DistributedType.MULTI_GPU)
+"""Kinds of parallelism in which a process generates without the others, so that it may begin again by itself."""
 Recorder = Callable[[StepRecord], None]
 """Takes what the rollouts of a step showed, before the step is logged."""
 
@@ -90,6 +92,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         self.fork_starts = ForkStarts(curriculum.config.fork_share, curriculum.config.seed)
         self._divergence: float | None = None
         self._began = self._generation = 0.0
+        self._rows_at_once = curriculum.config.groups * curriculum.config.group_size
         seats, beta = dict.fromkeys(curriculum.seats), curriculum.config.beta
         start = None if is_peft_model(model) else _copy(model, beta)
         places = Dataset.from_dict({"place": range(curriculum.schedule.steps * curriculum.config.groups)})
@@ -145,7 +148,10 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     def training_step(self, *arguments: object) -> torch.Tensor:
         """Note when the step begins."""
         self._began = self._began or time.perf_counter()
-        loss: torch.Tensor = super().training_step(*arguments)
+        try:
+            loss: torch.Tensor = super().training_step(*arguments)
+        except torch.OutOfMemoryError as error:
+            raise ValueError(out_of_memory_message(self.curriculum.config)) from error
         return loss
 
     def _generate_and_score_completions(self, inputs: list[PlaceRow]) -> Batch:
@@ -219,8 +225,10 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
     def _write(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
         """What the model says next. The library's own loop takes longer than a small model: such a one writes as in an
         evaluation, and reads a conversation once."""
-        if self.args.use_vllm or not is_small(self.model):
-            return GeneratedTurns(*super()._generate_single_turn([list(ids) for ids in asked], *more, **named))
+        if self.args.use_vllm:
+            return self._write_by_library(asked, *more, **named)
+        if not is_small(self.model):
+            return self._write_in_portions(asked, *more, **named)
         room, ends = self.generation_config.max_new_tokens, frozenset(self.eos_token_ids)
         rows = [GenerationRequest(list(ids), room, self.temperature, self._draws) for ids in asked]
         if self._reader is None:
@@ -230,6 +238,23 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         for ids, own, memory in zip(asked, written, memories, strict=True):
             self._memories.keep(ids.owner, [*ids, *own], memory)
         return GeneratedTurns(written, None)
+
+    def _write_in_portions(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
+        """As many conversations at once as there is memory for, which the first attempts find out."""
+        while True:
+            size = min(self._rows_at_once, len(asked))
+            portions = [asked[i : i + size] for i in range(0, len(asked), size)]
+            try:
+                written = [self._write_by_library(portion, *more, **named).ids for portion in portions]
+                return GeneratedTurns([ids for portion in written for ids in portion], None)
+            except torch.OutOfMemoryError:
+                if size == 1 or self.accelerator.distributed_type not in INDEPENDENT:
+                    raise
+            torch.cuda.empty_cache()
+            self._rows_at_once = -(-size // 2)
+
+    def _write_by_library(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
+        return GeneratedTurns(*super()._generate_single_turn([list(ids) for ids in asked], *more, **named))
 
     # Teammates that are models are asked together, and a server is waited for once. TRL plays one rollout after
     # another, so what it is about to play is played before it asks, for all rollouts side by side, and the answers are
