@@ -41,16 +41,15 @@ def test_each_rogue_counts_once_in_each_property(played: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_card_marks_the_kinds_that_training_never_saw(played: Path, tmp_path: Path) -> None:
-    ground = next(
-        row["value"]
-        for row in json.loads((played / "summary.json").read_text())["kinds"]
-        if row["property"] == "ground"
-    )
-    text = results([read_evaluation(played)], "fleet", [LeftOut("ground", ground)])
-    assert text.count("never seen in training") == 1 and f"ground {ground} (**never seen" in text
-    nano = tmp_path / "nano"
+def test_a_card_marks_the_kinds_that_training_never_saw(tmp_path: Path) -> None:
+    nano, played = tmp_path / "nano", tmp_path / "run"
     shutil.copytree(Path(str(files("warroom.policies"))) / "weights" / "nano-warm", nano)
+    words = ["--policies", "nano-warm", "--tiers", "easy", "--scenarios", "fleet/rogue_deploy_bot", "--seeds", "3"]
+    printed("eval", *words, "--workers", "1", "--out", played)
+    kinds = json.loads((played / "summary.json").read_text())["kinds"]
+    ground = next(row["value"] for row in kinds if row["property"] == "ground")
+    text = results([read_evaluation(played, nano)], "fleet", [LeftOut("ground", ground)])
+    assert text.count("never seen in training") == 1 and f"ground {ground} (**never seen" in text
     printed("card", nano, "--evaluation", played)
     card = (nano / "README.md").read_text()
     assert "Rogues caught, %, by kind" in card and "never seen" not in card

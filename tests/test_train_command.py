@@ -118,14 +118,15 @@ def test_a_finished_run_is_not_trained_again(trained: Path, nano: Path) -> None:
 @pytest.mark.slow
 def test_the_card_has_every_part_and_the_figures_of_an_evaluation(trained: Path, tmp_path: Path) -> None:
     played = tmp_path / "eval"
-    wanted = ["--policies", "random,heuristic,oracle", "--scenarios", "fleet/db_deadlock", "--seeds", "2"]
+    model = f"hf:{trained / 'model'}"
+    wanted = ["--policies", f"random,heuristic,oracle,{model}", "--scenarios", "fleet/db_deadlock", "--seeds", "2"]
     assert run("eval", *wanted, "--tiers", "easy", "--workers", "1", "--out", played).exit_code == 0
     assert run("card", trained, "--evaluation", played).exit_code == 0
     text = (trained / "model" / "README.md").read_text()
     for part in ("license: mit", "## Results on the test split", "| easy | oracle | 2 |", "minus heuristic", "## Data",
                  "backup_at_peak", "## Hyper-parameters", "## Limits", "## How to reproduce", "## Usage"):  # fmt: skip
         assert part in text, part
-    assert f"hf:{trained / 'model'}" in text
+    assert f"| easy | {model} | 2 |" in text
     run("card", trained)
     assert "Not evaluated yet" in (trained / "model" / "README.md").read_text()
 
@@ -160,6 +161,10 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
     ]
     run("eval", *small, "--out", played)
     assert "results are of the test split only" in refused("card", trained, "--evaluation", played)
+    run("eval", *small[:-1], "test", "--out", tmp_path / "others")
+    told = refused("card", trained, "--evaluation", tmp_path / "others")
+    assert f"did not play in {tmp_path / 'others'}, only noop; evaluate them first" in told
+    assert f"warroom eval --policies hf:{trained / 'model'}" in told
     assert "not of `warroom train`" in refused("card", played)
     assert "not of `warroom eval`" in refused("card", trained, "--evaluation", trained)
 

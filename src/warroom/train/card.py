@@ -68,10 +68,11 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
 
     A `ValueError` says which folder is not what it should be.
     """
-    manifest, found = read_manifest(run), [read_evaluation(folder) for folder in evaluations]
+    manifest = read_manifest(run)
     if "warm_start" in manifest:
         if (run.parent / RECORD).is_file():
             raise ValueError(f"{run} is the model of a training run; name the folder of the run, {run.parent}")
+        found = [read_evaluation(folder, run) for folder in evaluations]
         path, text = run / CARD, warm_start_card(run.name, manifest, found)
     else:
         record, summary = read_record(run), cast("TrainSummary", read_summary(run))
@@ -79,6 +80,7 @@ def write_card(run: Path, evaluations: Sequence[Path] = ()) -> Path:
             raise ValueError(f"{run} holds a run of `warroom {record.kind}`, not of `warroom train`")
         if not (run / MODEL).is_dir():
             raise ValueError(f"{run} has no {MODEL} folder: its training has not finished; resume it with --resume")
+        found = [read_evaluation(folder, run / MODEL) for folder in evaluations]
         with contents_of(run):
             path, text = run / MODEL / CARD, card(run, record, summary, found)
     path.write_text(text, encoding="utf-8")

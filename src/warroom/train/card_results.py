@@ -1,5 +1,6 @@
 """The results on a model card: tables of evaluations, of cross-play, of thresholds and of kinds of rogues."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from warroom.core.splits import Split
 from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 from warroom.envs import environments
-from warroom.runs import ROC, SUMMARY, read_record
+from warroom.policies.model_files import sha256
+from warroom.policies.names import HF, is_llm
+from warroom.runs import ROC, SUMMARY, Record, read_record
 from warroom.train.leave_out import LeftOut
 from warroom.train.steps import DevRow
 
@@ -46,15 +49,26 @@ def training_profile(env: str) -> TrainingProfile:
     return environments()[env].training_profile if env in environments() else TrainingProfile()
 
 
-def read_evaluation(folder: Path) -> Evaluation:
-    """An evaluation on the test split; a `ValueError` says what else the folder holds."""
+def read_evaluation(folder: Path, model: Path) -> Evaluation:
+    """An evaluation of a model on the test split; a `ValueError` says what else the folder holds."""
     summary, record = read_summary(folder), read_record(folder)
     if record.kind != "eval":
         raise ValueError(f"{folder} holds a run of `warroom {record.kind}`, not of `warroom eval`")
     if summary["split"] != Split.TEST:
         raise ValueError(f"{folder} was played on the {summary['split']} split; results are of the test split only")
+    _check_played(record, folder, model)
     roc = folder / ROC
     return Evaluation(record.command, summary, read_json_object(roc) if roc.is_file() else {})
+
+
+def _check_played(record: Record, folder: Path, model: Path) -> None:
+    """Refuse a run in which the weights of a model's folder did not play; what a server played cannot be compared."""
+    played = {found.get("sha256") for found in record.policy_status.values()}
+    if sha256(model) not in played and not any(is_llm(name) for name in record.policies):
+        raise ValueError(
+            f"the weights of {model} did not play in {folder}, only {', '.join(record.policies)}; evaluate them first: "
+            f"warroom eval --policies {shlex.join([HF + str(model)])} --seeds 20"
+        )
 
 
 def read_summary(folder: Path) -> JsonObject:
