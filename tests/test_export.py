@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from command import printed, refused, run
+from runs_of_episodes import played, write_run
 from warroom.evals.export import ConversationStyle, conversations
 from warroom.evals.plan import Plan
 from warroom.policies import policy_set
@@ -136,6 +137,51 @@ def test_a_run_is_exported_as_conversations(whole: Path, tmp_path: Path) -> None
         assert [message["role"] for message in line["messages"][:2]] == ["user", "assistant"]
         names = {tool["function"]["name"] for tool in line["tools"]}
         assert {call["function"]["name"] for m in line["messages"] for call in m.get("tool_calls", ())} <= names
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which two entries see the hidden truth."""
+    folder = tmp_path_factory.mktemp("runs") / "told"
+    names = ("noop", "oracle", "sre=oracle,rest=noop")
+    return write_run(folder, [played(policy) for policy in names])
+
+
+def exported(run: Path, out: Path, *words: object) -> list[str]:
+    """The policies of the conversations that are exported."""
+    printed("export", run, "--format", "trl", "--out", out, *words)
+    return list(dict.fromkeys(json.loads(line)["policy"] for line in out.read_text().splitlines()))
+
+
+def test_who_is_told_the_truth_is_exported_as_conversations_only_by_name(told: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    done = run("export", told, "--format", "trl", "--out", out)
+    (note, _) = done.stderr.splitlines()
+    assert note.startswith("note: 2 of 3 episodes are left out: oracle and sre=oracle,rest=noop is told")
+    assert "--policy 'noop;oracle;sre=oracle,rest=noop' keeps them" in note
+    assert exported(told, out) == ["noop"]
+    assert exported(told, out, "--policy", "noop;oracle;sre=oracle,rest=noop") == [
+        "noop",
+        "oracle",
+        "sre=oracle,rest=noop",
+    ]
+    printed("export", told, "--out", tmp_path / "rows.csv")
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 4
+    alone = write_run(tmp_path / "alone", [played("oracle")])
+    assert "--policy oracle exports them" in refused("export", alone, "--format", "messages", "--out", out)
+
+
+def test_an_export_holds_the_named_policies_tiers_and_scenarios(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.csv"
+    printed("export", whole, "--policy", "noop", "--tier", "hard", "--scenario", "dns_outage", "--out", out)
+    with out.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["policy"], row["tier"], row["scenario"]) == ("noop", "hard", "fleet/dns_outage")
+    said = refused("export", whole, "--policy", "nop", "--out", out)
+    assert "did you mean 'noop'" in said and "heuristic" in said
+    assert "easy" in refused("export", whole, "--tier", "medium", "--out", out)
+    assert "fleet/db_deadlock" in refused("export", whole, "--scenario", "disk_full", "--out", out)
+    assert "a list of names is empty" in refused("export", whole, "--policy", "", "--out", out)
 
 
 def spoken(conversation: dict[str, Any]) -> list[str]:

@@ -22,12 +22,12 @@ from warroom.envs import episode_spec, suite
 from warroom.episode import Episode
 from warroom.evals.publish import publish
 from warroom.evals.viewer_link import VIEWER_MENTION
-from warroom.runs import EPISODES, RECORD
+from warroom.runs import EPISODES, RECORD, EpisodeFilter
 from warroom.session import Session
 from warroom.view import page_file
 from warroom.view.packing import StoryTask, tell, tell_all
 from warroom.view.page_file import page_text, read_bundle
-from warroom.view.run_data import EpisodeFilter, RunData, read_run_episodes
+from warroom.view.run_data import RunData, read_run_episodes
 from warroom.view.search import search_index, words_in
 from warroom.view.story_cache import STORIES
 

@@ -14,12 +14,12 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.api import api_model_names, connect, prepare_models, with_api
 from warroom.cli.flags import env_options, with_env_options, with_options
-from warroom.cli.options import Json, SaltFile, Split
+from warroom.cli.options import Json, SaltFile, Split, nonempty
 from warroom.cli.output import print_json, run_command_line, say
 from warroom.cli.progress import progress
 from warroom.cli.summary import print_summary
 from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
-from warroom.core.errors import RunStopped, quote_input
+from warroom.core.errors import RunStopped
 from warroom.core.salt import Salt
 from warroom.core.signals import exit_code
 from warroom.core.words import split_list
@@ -114,7 +114,7 @@ def eval_command(
     publish = heavy.publish.publish  # without its libraries an evaluation fails before it is played
     on = cluster_options(engine, cluster)
     options = env_options(env, given)
-    players = usual_policies(env, options) if policies is None else parse_policies(_named(policies))
+    players = usual_policies(env, options) if policies is None else parse_policies(nonempty(policies))
     request = EvaluationRequest(
         env=env, policies=players, suite=suite, scenarios=_list(scenarios), tiers=_list(tiers),
         seeds=parse_seeds(seeds) if seeds is not None else None, split=split, attempts=attempts,
@@ -151,14 +151,7 @@ def eval_command(
 
 
 def _list(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else split_list(_named(text))
-
-
-def _named(text: str) -> str:
-    """A list that names something: an empty one, such as of a variable that is not set, is no wish for the usual."""
-    if not split_list(text):
-        raise ValueError(f"a list of names is empty, got {quote_input(text)}; leave the option out for the usual ones")
-    return text
+    return None if text is None else split_list(nonempty(text))
 
 
 def play_shown(

@@ -1,5 +1,6 @@
 """`warroom export`."""
 
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from enum import StrEnum
@@ -10,12 +11,22 @@ from typing import Annotated
 import typer
 
 from warroom.cli import heavy
-from warroom.cli.options import RunFolder, ScenarioFiles, load_scenario_files
+from warroom.cli.options import (
+    OnlyPolicies,
+    OnlyScenarios,
+    OnlyTiers,
+    RunFolder,
+    SaltFile,
+    ScenarioFiles,
+    episode_filter,
+    load_scenario_files,
+)
 from warroom.cli.output import say
 from warroom.core.checks import check_choice
 from warroom.episode import Episode
 from warroom.evals.export import OPENAI, TRL, write_csv, write_messages
-from warroom.runs import read_episodes
+from warroom.policies.names import sees_truth
+from warroom.runs import drawn_episodes, read_episodes
 
 
 class ExportFormat(StrEnum):
@@ -55,23 +66,55 @@ def export_command(
             help="With messages and trl: calls that the expert would make too say why, with the figures that it used.",
         ),
     ] = False,
+    policy: OnlyPolicies = None,
+    tier: OnlyTiers = None,
+    scenario: OnlyScenarios = None,
+    salt_file: SaltFile = None,
     scenario_file: ScenarioFiles = None,
 ) -> None:
     """Write the episodes of a run as a table, or as conversations to fine-tune a model on.
 
+    Conversations leave out the oracle, which is told the hidden truth, unless --policy names it. Those of a run under
+    a salt need --salt-file.
+
     Example: warroom export runs/hard --format messages --out hard.jsonl
     """
     load_scenario_files(scenario_file)
-    episodes = [one for one in read_episodes(run) if least_score is None or one.score >= least_score]
-    if not episodes and least_score is not None:
-        raise ValueError(f"no episode of {run} has a score of {least_score:g} or more; lower --least-score")
     write = _writer(format_, reasons)
+    episodes = episode_filter(run, policy, tier, scenario).choose(list(read_episodes(run)), run)
+    if format_ in STYLES and policy is None:
+        episodes = _without_truth(episodes, run)
+    if format_ in STYLES or salt_file is not None:  # conversations are played again, tables are not
+        episodes = list(drawn_episodes(episodes, run, salt_file))
+    if least_score is not None:
+        episodes = _good(episodes, least_score, run)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         count = write(episodes, out)
     except OSError as error:
         raise ValueError(f"cannot write {out}: {error.strerror or error}; choose another --out") from error
     say(f"{count} {'conversations' if format_ in STYLES else 'episodes'} -> {out}")
+
+
+def _good(episodes: list[Episode], least_score: float, run: Path) -> list[Episode]:
+    found = [one for one in episodes if one.score >= least_score]
+    if not found:
+        raise ValueError(f"no episode of {run} has a score of {least_score:g} or more; lower --least-score")
+    return found
+
+
+def _without_truth(episodes: list[Episode], run: Path) -> list[Episode]:
+    """The episodes that a model can learn from: who is told the truth acts on what no message shows."""
+    policies = list(dict.fromkeys(one.policy for one in episodes))
+    told = " and ".join(filter(sees_truth, policies))
+    kept = [one for one in episodes if not sees_truth(one.policy)]
+    flag = shlex.join(["--policy", (";" if any("," in name for name in policies) else ",").join(policies)])
+    if episodes and not kept:
+        raise ValueError(f"all episodes of {run} are by {told}, told the hidden truth; {flag} exports them")
+    if told:
+        count = f"{len(episodes) - len(kept)} of {len(episodes)}"
+        say(f"note: {count} episodes are left out: {told} is told the hidden truth; {flag} keeps them", "yellow")
+    return kept
 
 
 def _writer(name: str, reasons: bool) -> Callable[[Iterable[Episode], Path], int]:

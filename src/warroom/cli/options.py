@@ -6,9 +6,12 @@ from typing import Annotated
 import typer
 
 from warroom.core.checks import check_choice
+from warroom.core.errors import quote_input
 from warroom.core.scenario import TIERS
 from warroom.core.words import split_list
 from warroom.envs.tasks import load_scenario
+from warroom.policies.names import parse_policies
+from warroom.runs import EpisodeFilter, read_record
 
 RunFolder = Annotated[Path, typer.Argument(help="Run folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
@@ -47,6 +50,9 @@ ScenarioFiles = Annotated[
         "ever loaded because a run folder names it.",
     ),
 ]
+OnlyPolicies = Annotated[str | None, typer.Option("--policy", help="Only these policies, comma-separated.")]
+OnlyTiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, comma-separated.")]
+OnlyScenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, comma-separated.")]
 VIOLATED = 1
 """Exit code of a check that fails."""
 SHOWN = 12
@@ -57,6 +63,21 @@ def load_scenario_files(text: str | None) -> None:
     """Load the files of `ScenarioFiles`; a `ValueError` says why one does not."""
     for name in split_list(text or ""):
         load_scenario(name)
+
+
+def episode_filter(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> EpisodeFilter:
+    """The filters as they were typed; a scenario may go without its environment."""
+    env = str(read_record(run).config.get("env", ""))
+    policies = () if policy is None else parse_policies(nonempty(policy))
+    tiers, names = (() if text is None else split_list(nonempty(text)) for text in (tier, scenario))
+    return EpisodeFilter(policies, tiers, tuple([name if "/" in name else f"{env}/{name}" for name in names]))
+
+
+def nonempty(text: str) -> str:
+    """A list that names something: an empty one, such as of a variable that is not set, is no wish for the usual."""
+    if not split_list(text):
+        raise ValueError(f"a list of names is empty, got {quote_input(text)}; leave the option out for the usual ones")
+    return text
 
 
 def tiers_of(text: str) -> tuple[str, ...]:

@@ -1,13 +1,10 @@
 """`warroom replay`."""
 
-from dataclasses import replace
-
 import typer
 
 from warroom.cli.options import Json, RunFolder, SaltFile, ScenarioFiles, load_scenario_files
 from warroom.cli.output import print_json, say
-from warroom.core.salt import committed_salt
-from warroom.runs import ReplayMismatch, read_episodes, read_record, replay
+from warroom.runs import ReplayMismatch, drawn_episodes, read_episodes, replay
 
 
 def replay_command(
@@ -20,10 +17,8 @@ def replay_command(
     Example: warroom replay runs/hard
     """
     load_scenario_files(scenario_file)
-    salt = committed_salt(salt_file, read_record(run).config.get("salt"), run)
     count, differing = 0, []
-    for recorded in read_episodes(run):
-        episode = recorded if salt is None else replace(recorded, spec=salt.apply(recorded.spec))
+    for episode in drawn_episodes(read_episodes(run), run, salt_file):
         count += 1
         try:
             replay(episode)

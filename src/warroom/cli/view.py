@@ -7,22 +7,25 @@ from typing import Annotated
 
 import typer
 
-from warroom.cli.options import SaltFile, ScenarioFiles, load_scenario_files
+from warroom.cli.options import (
+    OnlyPolicies,
+    OnlyScenarios,
+    OnlyTiers,
+    SaltFile,
+    ScenarioFiles,
+    episode_filter,
+    load_scenario_files,
+)
 from warroom.cli.output import say
 from warroom.cli.progress import progress
-from warroom.core.words import split_list
 from warroom.evals.viewer_link import link_viewer
-from warroom.policies.names import parse_policies
 from warroom.runs import REMEDY, VIEWER, read_record, write_text
 from warroom.view.page_file import page_text
-from warroom.view.run_data import EpisodeFilter, RunData, RunEpisodes, read_drawn_episodes
+from warroom.view.run_data import RunData, RunEpisodes, read_drawn_episodes
 
 NOT_WRITTEN = f"no page was written: {REMEDY}, or choose another --out"
 MANY = 2_000
 """Episodes from which a page gets slow to open; a filter is proposed then."""
-Policies = Annotated[str | None, typer.Option("--policy", help="Only these policies, comma-separated.")]
-Tiers = Annotated[str | None, typer.Option("--tier", help="Only these tiers, comma-separated.")]
-Scenarios = Annotated[str | None, typer.Option("--scenario", help="Only these scenarios, comma-separated.")]
 
 
 def view_command(
@@ -34,9 +37,9 @@ def view_command(
         typer.Option(help="Output file. Default: viewer.html in the run folder; viewer-and-NAME.html for two runs."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser when done.")] = False,
-    policy: Policies = None,
-    tier: Tiers = None,
-    scenario: Scenarios = None,
+    policy: OnlyPolicies = None,
+    tier: OnlyTiers = None,
+    scenario: OnlyScenarios = None,
     replay: Annotated[
         bool,
         typer.Option(
@@ -54,7 +57,7 @@ def view_command(
     load_scenario_files(scenario_file)
     if run_b is not None:
         _check_same_world(run, run_b)
-    choice = _choice(run, policy, tier, scenario)
+    choice = episode_filter(run, policy, tier, scenario)
     sources = [read_drawn_episodes(folder, choice, salt_file) for folder in (run, run_b) if folder]
     count = sum(len(source.episodes) for source in sources)
     _tell(sources, count)
@@ -90,13 +93,6 @@ def _path(path: Path) -> Path:
     except OSError as error:
         raise ValueError(f"cannot write {path}: {error.strerror or error}; choose another --out") from error
     return path
-
-
-def _choice(run: Path, policy: str | None, tier: str | None, scenario: str | None) -> EpisodeFilter:
-    """The filters as they were typed; a scenario may go without its environment."""
-    env = str(read_record(run).config.get("env", ""))
-    names = [name if "/" in name else f"{env}/{name}" for name in split_list(scenario or "")]
-    return EpisodeFilter(parse_policies(policy or ""), split_list(tier or ""), tuple(names))
 
 
 def _tell(sources: list[RunEpisodes], count: int) -> None:

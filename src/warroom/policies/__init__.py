@@ -13,7 +13,7 @@ from warroom.core.rng import stream
 from warroom.envs import env_spec, environments
 from warroom.policies import hf, llm, user
 from warroom.policies.human import Human
-from warroom.policies.names import HF, LLM, ModelChoice, is_llm, model_of, parse_model_name, parse_seats
+from warroom.policies.names import HF, LLM, ORACLE, ModelChoice, is_llm, model_of, parse_model_name, parse_seats
 from warroom.policies.noop import Noop
 from warroom.policies.oracle import Oracle
 from warroom.policies.random import Random
@@ -55,7 +55,7 @@ class PolicySet:
 
 def policy_names(env: str) -> list[str]:
     """Every policy that can play in `env`; any other model plays as `hf:PATH`, or as `llm:MODEL` behind a server."""
-    return sorted([*COMMON_POLICIES, "oracle", *environments()[env].policies, *hf.shipped(env)])
+    return sorted([*COMMON_POLICIES, ORACLE, *environments()[env].policies, *hf.shipped(env)])
 
 
 def policy_set(env: str, text: str, client: "LLMClient | None" = None) -> PolicySet:
@@ -154,12 +154,12 @@ def _factory(env: str, name: str, policies: str, client: "LLMClient | None") -> 
         return HfFactory(parse_model_name(hf.weights_name(env, name)))
     if user.is_user_policy(name):
         return UserFactory(name.rpartition(":")[2], user.source_of(name))
-    if name == "oracle":
+    if name == ORACLE:
         return _oracle
     scripts = {**COMMON_POLICIES, **environments()[env].policies}
     if name not in scripts:
         raise UnknownName(
-            "policy", name, [*scripts, "oracle", *hf.shipped(env), f"{HF}PATH", f"{LLM}MODEL", "FILE.py:CLASS"]
+            "policy", name, [*scripts, ORACLE, *hf.shipped(env), f"{HF}PATH", f"{LLM}MODEL", "FILE.py:CLASS"]
         )
     return ScriptFactory(name, scripts[name])
 

@@ -21,6 +21,8 @@ from warroom.core.words import split_list
 HF, LLM = "hf:", "llm:"
 MODEL_PREFIXES = (HF, LLM)
 """How names begin that may hold any character but comma and semicolon."""
+ORACLE = "oracle"
+"""The policy that is told the hidden truth; no other is."""
 REST = "rest"
 """Stands for the seats that are not named."""
 WEIGHTS = Path(__file__).parent / "weights"
@@ -73,6 +75,11 @@ def parse_seats(text: str, seats: Collection[str]) -> dict[str, str]:
 def policies_in(text: str) -> set[str]:
     """The policies that one entry names, for whatever seats."""
     return {part.partition("=")[2] if _seat_of(part) else part for part in text.split(",")}
+
+
+def sees_truth(text: str) -> bool:
+    """Whether the policy of any seat of one entry is told the hidden truth."""
+    return ORACLE in policies_in(text)
 
 
 def _seat_of(part: str) -> str:

@@ -4,6 +4,7 @@
 `summary.json`, pictures and `report.html` are made from these two and can be made again.
 """
 
+from warroom.runs.choice import EpisodeFilter, drawn_episodes
 from warroom.runs.matrix import EpisodeKey, EpisodeMatrix
 from warroom.runs.reading import (
     EPISODES,
@@ -42,6 +43,7 @@ __all__ = [
     "ROC",
     "SUMMARY",
     "VIEWER",
+    "EpisodeFilter",
     "EpisodeKey",
     "EpisodeMatrix",
     "Record",
@@ -53,6 +55,7 @@ __all__ = [
     "check_has_episodes",
     "claim_folder",
     "describe_state",
+    "drawn_episodes",
     "episode_id",
     "git_commit",
     "key_of",

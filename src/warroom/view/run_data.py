@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from warroom.core.errors import UnknownName
-from warroom.core.salt import committed_salt
 from warroom.episode import Episode
 from warroom.runs import (
     EPISODES,
     REPORT,
+    EpisodeFilter,
     Record,
     check_has_episodes,
     describe_state,
+    drawn_episodes,
     episode_id,
     read_finished,
     read_record,
@@ -22,24 +22,6 @@ from warroom.view.packing import StoryTask, tell, tell_all
 from warroom.view.search import search_index
 from warroom.view.story import EpisodeStory
 from warroom.view.story_cache import KeptStory, key_of_story, read_cache, write_cache
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeFilter:
-    """Which episodes are wanted; an empty list takes all."""
-
-    policies: tuple[str, ...] = ()
-    tiers: tuple[str, ...] = ()
-    scenarios: tuple[str, ...] = ()
-
-    def matches(self, episode: Episode) -> bool:
-        """Whether an episode is wanted."""
-        return all(
-            not wanted or value in wanted
-            for wanted, value in (
-                (self.policies, episode.policy), (self.tiers, episode.tier), (self.scenarios, episode.scenario),
-            )
-        )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -71,23 +53,7 @@ def read_run_episodes(folder: Path, episode_filter: EpisodeFilter) -> RunEpisode
             f"{folder.name}: {len(found)} of {record.planned} planned episodes are finished; these are shown; "
             f"{describe_state(folder, record)}"
         )
-    _check(episode_filter, found)
-    wanted = [episode for episode in found if episode_filter.matches(episode)]
-    if not wanted:
-        raise ValueError(f"no episode of {folder} has that policy, tier and scenario together; ask for fewer")
-    return RunEpisodes(folder, record, wanted, notes)
-
-
-def _check(episode_filter: EpisodeFilter, found: Sequence[Episode]) -> None:
-    """Refuse a filter that names what the run does not have."""
-    for kind, wanted, known in (
-        ("policy", episode_filter.policies, {e.policy for e in found}),
-        ("tier", episode_filter.tiers, {e.tier for e in found}),
-        ("scenario", episode_filter.scenarios, {e.scenario for e in found}),
-    ):
-        for name in wanted:
-            if name not in known:
-                raise UnknownName(kind, name, sorted(known), "in this run")
+    return RunEpisodes(folder, record, episode_filter.choose(found, folder), notes)
 
 
 def read_drawn_episodes(folder: Path, choice: EpisodeFilter, salt_file: Path | None) -> RunEpisodes:
@@ -96,10 +62,7 @@ def read_drawn_episodes(folder: Path, choice: EpisodeFilter, salt_file: Path | N
     A `ValueError` says that the file is missing, is not wanted, or is not what was committed to.
     """
     source = read_run_episodes(folder, choice)
-    salt = committed_salt(salt_file, source.record.config.get("salt"), folder)
-    if salt is None:
-        return source
-    return replace(source, episodes=[replace(one, spec=salt.apply(one.spec)) for one in source.episodes])
+    return replace(source, episodes=list(drawn_episodes(source.episodes, folder, salt_file)))
 
 
 class RunData:

@@ -1,0 +1,52 @@
+"""Which episodes of a run a command takes, and the salt under which they can be played again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from warroom.core.errors import UnknownName
+from warroom.core.salt import committed_salt
+from warroom.episode import Episode
+from warroom.runs.record import read_record
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeFilter:
+    """Which episodes are wanted; an empty list takes all."""
+
+    policies: tuple[str, ...] = ()
+    tiers: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+
+    def choose(self, episodes: Sequence[Episode], folder: Path) -> list[Episode]:
+        """The wanted episodes of those that a run holds; a `ValueError` names what it lacks."""
+        for kind, wanted, known in (
+            ("policy", self.policies, {one.policy for one in episodes}),
+            ("tier", self.tiers, {one.tier for one in episodes}),
+            ("scenario", self.scenarios, {one.scenario for one in episodes}),
+        ):
+            for name in wanted:
+                if name not in known:
+                    raise UnknownName(kind, name, sorted(known), "in this run")
+        chosen = [one for one in episodes if self.matches(one)]
+        if episodes and not chosen:
+            raise ValueError(f"no episode of {folder} has that policy, tier and scenario together; ask for fewer")
+        return chosen
+
+    def matches(self, episode: Episode) -> bool:
+        """Whether an episode is wanted."""
+        return all(
+            not wanted or value in wanted
+            for wanted, value in (
+                (self.policies, episode.policy), (self.tiers, episode.tier), (self.scenarios, episode.scenario),
+            )
+        )  # fmt: skip
+
+
+def drawn_episodes(episodes: Iterable[Episode], folder: Path, salt_file: Path | None) -> Iterable[Episode]:
+    """The episodes of a run as they can be played again: a run under a salt needs the file of it.
+
+    A `ValueError` says that the file is missing, is not wanted, or is not what was committed to.
+    """
+    salt = committed_salt(salt_file, read_record(folder).config.get("salt"), folder)
+    return episodes if salt is None else (replace(one, spec=salt.apply(one.spec)) for one in episodes)
