@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -215,8 +216,29 @@ def test_check_says_what_a_file_is(tmp_path: Path) -> None:
         "from warroom import ToolCall\nclass Mine:\n    def act(self, observation):\n        return ToolCall('wait')\n"
     )
     shown = printed("check", mine)
-    assert f"policy {mine}:Mine is fine" in shown and "score 0.00" in shown
+    assert f"policy {mine}:Mine is fine:" in shown and "score 0.00" in shown
     assert json.loads(printed("check", f"{mine}:Mine", "--env", "logs", "--json"))["kind"] == "policy"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("ToolCall('restart', {'service': 'nobody'})", r"loads and plays, but all (\d+) of its calls were refused:"),
+        (
+            "ToolCall('wait' if self.rng.random() < 0.5 else 'x')",
+            r"loads and plays; \d+ of its \d+ calls were refused:",
+        ),
+    ],
+)
+def test_check_calls_no_policy_fine_whose_calls_were_refused(tmp_path: Path, call: str, words: str) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from warroom import ToolCall\nclass Mine:\n    def __init__(self, brief, rng):\n        self.rng = rng\n"
+        f"    def act(self, observation):\n        return {call}\n"
+    )
+    headline, *findings = printed("check", mine).splitlines()
+    assert re.fullmatch(rf"policy {re.escape(str(mine))}:Mine {words}", headline)
+    assert any("the first refusal, of" in line for line in findings)
 
 
 @pytest.mark.parametrize(

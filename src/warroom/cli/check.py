@@ -26,6 +26,6 @@ def check_command(
     if json:
         print_json(report._asdict())
         return
-    print(f"{report.kind} {report.name} is fine")
+    print(f"{report.kind} {report.name} {report.verdict}:")
     for finding in report.findings:
         print(f"  {finding}")

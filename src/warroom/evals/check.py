@@ -16,6 +16,7 @@ from warroom.policies.user import source_of
 from warroom.reward import load_reward
 from warroom.rollout import play
 
+FINE = "is fine"
 KINDS = "a SCENARIO, a class with act(self, observation), or a function"
 
 
@@ -28,6 +29,8 @@ class CheckReport(NamedTuple):
     """What other commands call it."""
     findings: tuple[str, ...]
     """What was seen, in sentences."""
+    verdict: str = FINE
+    """What came of it, as a sentence goes on after the name."""
 
 
 def check_file(text: str, env: str = "fleet") -> CheckReport:
@@ -75,7 +78,14 @@ def _check_policy(name: str, env: str) -> CheckReport:
         f"{episode.spec}: score {episode.score:.2f}, {len(episode.steps)} calls, {len(refused)} of them refused"
     ]
     findings += [f"the first refusal, of {step.tool} {step.arguments}: {step.result}" for step in refused[:1]]
-    return CheckReport("policy", name, tuple(findings))
+    return CheckReport("policy", name, tuple(findings), _verdict(len(refused), len(episode.steps)))
+
+
+def _verdict(refused: int, calls: int) -> str:
+    """Whether a policy is fine: it plays, and none of its calls was refused."""
+    if refused == calls:
+        return f"loads and plays, but all {calls} of its calls were refused"
+    return f"loads and plays; {refused} of its {calls} calls were refused" if refused else FINE
 
 
 def _check_reward(name: str) -> CheckReport:
