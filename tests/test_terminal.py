@@ -2,6 +2,7 @@
 
 import io
 import re
+from itertools import chain, repeat
 from random import Random
 
 import pytest
@@ -182,6 +183,29 @@ def test_a_command_that_is_wrong_is_asked_for_again_and_costs_nothing(
     ):
         assert part in said
     assert env.turn == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("wait cart down", 'say="cart down" or say=cart ask=down'),
+        ("wait we look at it", "put a text of several words between two double quotes"),
+        ("logs gateway connection refused", 'words="connection refused" or words=connection since=refused'),
+        ("logs gateway timeout since=soon", "a time is written like 14:20, got 'soon'"),
+        ("alerts cleared", "no state 'cleared' (allowed: firing, resolved)"),
+        ("logs gatway", "did you mean 'gateway'"),
+    ],
+)
+def test_no_slip_of_a_person_reaches_the_incident(
+    line: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed = chain([line, 'wait "cart is down" "developer diff CHG-1"'], repeat("wait"))
+    monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
+    team = seated(with_person("fleet", "sre"), screen(), live=False)
+    episode = play("fleet/db_deadlock@easy#dev:1", team)
+    own = [step for step in episode.steps if step.seat == "sre"]
+    assert own[0].arguments == {"say": "cart is down", "ask": "developer diff CHG-1"}
+    assert words in capsys.readouterr().out and not any(step.refused for step in own)
 
 
 def test_the_job_is_told_once_and_before_the_board(

@@ -1,6 +1,7 @@
 """One episode of one incident. Single use: build it, play it, throw it away."""
 
 from abc import ABC, abstractmethod
+from copy import deepcopy
 from functools import cache
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from warroom.core.tools import Tool, ToolError, tools_of
 from warroom.core.types import Brief, Event, JsonObject, Message, Observation, StepResult, ToolCall
 
 EPISODE_OVER = "The incident is over; the call changed nothing."
+_REFUSED = "Refused, and the turn is spent: "
 
 
 @cache
@@ -161,7 +163,7 @@ class Env(ABC):
             tool, arguments = self._accept(call)
             result: Observation = getattr(self, tool.name)(**arguments) or Message("Done.")
         except ToolError as error:
-            result, refused, tool = Message(f"Refused, and the turn is spent: {error}"), True, None
+            result, refused, tool = Message(f"{_REFUSED}{error}"), True, None
         if self.observation_trace is not None:
             self.observation_trace.append((seat, result))
         if tool is not None and not tool.ends_turn:
@@ -170,6 +172,11 @@ class Env(ABC):
             return StepResult(seat, call, result, 0.0, ended=False)
         self.last_results[seat] = result.render()
         return StepResult(seat, call, result, self._end_turn(), ended=True, refused=refused)
+
+    def refusal(self, call: ToolCall) -> str:
+        """Why a call would be refused now, empty if it would be played; a copy is asked, so that it costs nothing."""
+        tried = deepcopy(self).step(deepcopy(call))
+        return tried.result.render().removeprefix(_REFUSED) if tried.refused else ""
 
     def record_event(self, name: str, subject: str = "") -> None:
         """Put an event on the record; a second equal one changes nothing."""

@@ -18,9 +18,11 @@ class Human:
 
     def __init__(self, brief: Brief, rng: Random) -> None:
         self.brief, self.briefed = brief, False
+        self.refusal: Callable[[ToolCall], str] = lambda call: ""
+        """Why a call would be refused, where the environment can be asked beforehand; empty if it would be played."""
 
     def act(self, observation: Observation) -> ToolCall:
-        """What the person typed; a call that the tools do not allow is asked again, at no cost.
+        """What the person typed; a call that would be refused is asked again, at no cost.
 
         `help` lists the tools, `quit` is Ctrl-C.
         """
@@ -33,9 +35,13 @@ class Human:
             if typed.strip() == QUIT and QUIT not in [tool["name"] for tool in self.brief.tools]:
                 raise KeyboardInterrupt
             try:
-                return parse_call(typed, self.brief)
+                call = parse_call(typed, self.brief)
+                refusal = self.refusal(call)
             except ValueError as error:
-                print(error)
+                refusal = str(error)
+            if not refusal:
+                return call
+            print(refusal)
 
     def _typed(self) -> str:
         try:
@@ -60,19 +66,35 @@ def parse_call(line: str, brief: Brief) -> ToolCall:
         listing = "\n".join(f"  {name} {' '.join(f'<{p}>' for p in parameters)}" for name, parameters in tools.items())
         wrong = f"no tool {words[0]!r}; " if words and words[0] != HELP else ""
         raise ValueError(f"{wrong}your tools:\n{listing}\n({QUIT} or Ctrl-C leaves the incident)")
-    properties, arguments = tools[words[0]], dict[str, object]()
+    properties, arguments, bare = tools[words[0]], dict[str, object](), dict[str, str]()
     free = iter(properties)
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not equals or name not in properties:
             name, value = next((p for p in free if p not in arguments), ""), word
+            bare[name] = word
         if not name:
             raise ValueError(
-                f"{words[0]} takes only {', '.join(properties) or 'no arguments'}; {word!r} is one too many"
+                f"{words[0]} takes only {', '.join(properties) or 'no arguments'}; {word!r} is one too many: put a "
+                "text of several words between two double quotes"
             )
-        arguments[name] = _convert(value, properties[name]["type"])
+        arguments[name] = _convert(name, value, properties[name]["type"])
+    _check_quoted(words[0], bare, schemas[words[0]])
     _check(words[0], arguments, schemas[words[0]])
     return ToolCall(words[0], arguments)
+
+
+def _check_quoted(tool: str, bare: Mapping[str, str], schema: Schema) -> None:
+    """Refuse two single words for two texts that may be left out: they are rather one text without its quotes."""
+    texts = [
+        name
+        for name, word in bare.items()
+        if name not in schema["required"] and schema["properties"][name]["type"] == "string" and " " not in word
+    ]
+    if len(texts) > 1:
+        whole = " ".join(bare[name] for name in texts)
+        apart = " ".join(f"{name}={bare[name]}" for name in texts)
+        raise ValueError(f'{tool} may mean {texts[0]}="{whole}" or {apart}: write the one that you mean')
 
 
 def _check(tool: str, arguments: Mapping[str, object], schema: Schema) -> None:
@@ -98,14 +120,14 @@ def _words(line: str) -> list[str]:
         ) from error
 
 
-def _convert(value: str, kind: str) -> object:
+def _convert(name: str, value: str, kind: str) -> object:
     readers: dict[str, Callable[[str], object]] = {
         "integer": int, "number": float, "boolean": _boolean, "array": lambda text: list(split_list(text)),
     }  # fmt: skip
     try:
         return readers.get(kind, str)(value)
     except ValueError as error:
-        raise ValueError(f"{value!r} is not of type {kind}") from error
+        raise ValueError(f"{name} must be of type {kind}, got {value!r}") from error
 
 
 def _boolean(text: str) -> bool:

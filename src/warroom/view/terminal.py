@@ -267,6 +267,8 @@ def seated(policies: PolicySet, console: Console, live: bool) -> PolicySet:
         def make(env: Env, seat: str) -> Policy:
             env.trace_observations()
             policy = maker(env, seat)
+            if isinstance(policy, Human):
+                policy.refusal = env.refusal
             return HumanDisplay(policy, env, console) if live and isinstance(policy, Human) else policy
 
         return make

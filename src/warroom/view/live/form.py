@@ -82,7 +82,6 @@ def arguments_of(schema: Schema, answers: Mapping[str, object]) -> JsonObject:
 
 def refused_field(text: str, arguments: Mapping[str, object]) -> InvalidCall:
     """A refusal of the environment, beside the field whose value it quotes."""
-    text = text.removeprefix("Refused, and the turn is spent: ")
     named = [name for name in arguments if text.startswith(name + " ")]
     quoted = [name for name, value in arguments.items() if isinstance(value, str) and value in text]
     return InvalidCall(f"Nothing was played: {text}", dict.fromkeys((named or quoted)[:1], text))

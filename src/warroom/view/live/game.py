@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -295,9 +294,9 @@ class Game:
         if tool not in schemas:
             raise InvalidCall(f"{self.env.seat} has no {tool[:60]!r}; it has {', '.join(schemas)}")
         arguments = arguments_of(schemas[tool], answers)
-        tried = deepcopy(self.env).step(ToolCall(tool, deepcopy(arguments)))
-        if tried.refused:
-            raise refused_field(tried.result.render(), arguments)
+        refusal = self.env.refusal(ToolCall(tool, arguments))
+        if refusal:
+            raise refused_field(refusal, arguments)
         return RecordedCall(tool, arguments)
 
     def _play(self, call: RecordedCall) -> None:
