@@ -49,6 +49,16 @@ def test_every_public_name_is_there_and_documented(name: str) -> None:
     assert vars(warroom)[name] is found
 
 
+def test_an_episode_is_played_by_the_policy_of_a_name() -> None:
+    spec = "fleet/db_deadlock@easy#dev:0"
+    team = "sre=noop,rest=expert"
+    assert warroom.play(spec, team) == warroom.play(spec, warroom.policy_set("fleet", team))
+    with pytest.raises(ValueError, match="no policy 'exprt'; did you mean 'expert'"):
+        warroom.play(spec, "exprt")
+    with pytest.raises(ValueError, match="policies must be a"):
+        warroom.play(spec, Patient)  # type: ignore[arg-type]
+
+
 def test_importing_the_package_loads_nothing() -> None:
     code = (
         "import time, sys; start = time.process_time(); import warroom; took = time.process_time() - start;"

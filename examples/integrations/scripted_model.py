@@ -25,7 +25,7 @@ class ScriptedModel:
         self.scores: dict[str, float] = {}
         """The score of the policy by incident, as every evaluation gives it."""
         for spec in specs:
-            episode = warroom.play(spec, warroom.policy_set(spec.partition("/")[0], policy))
+            episode = warroom.play(spec, policy)
             chat = warroom.Chat(spec, seats=seats, teammates=policy)
             played: dict[str, list[Call]] = {seat: [] for seat in chat.conversations}
             for step in episode.steps:

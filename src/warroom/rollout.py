@@ -8,18 +8,23 @@ from warroom.core.errors import EpisodeAborted
 from warroom.core.policy import message_of
 from warroom.core.spec import EpisodeSpec
 from warroom.core.types import StepResult
-from warroom.envs import make
+from warroom.envs import make, resolve_spec
 from warroom.episode import Episode, Step, build_episode, record_step
-from warroom.policies import PolicySet
+from warroom.policies import PolicySet, policy_set
 from warroom.scheduler import Finished, Play, ask, run, run_all, run_side_by_side
 
 StepCallback = Callable[[Env, Step, StepResult], None]
 """Called with each step after it was played."""
 
 
-def play(spec: EpisodeSpec | str, policies: PolicySet, on_step: StepCallback | None = None) -> Episode:
-    """Play one incident to its end and return its record; a `ValueError` says which argument is wrong."""
-    check_type("policies", policies, PolicySet)
+def play(spec: EpisodeSpec | str, policies: PolicySet | str, on_step: StepCallback | None = None) -> Episode:
+    """Play one incident to its end and return its record; a `ValueError` says which argument is wrong.
+
+    `policies` is a set, or its name as commands take it: `expert`, `oversight=my_policy.py:Mine,rest=expert`.
+    """
+    check_type("policies", policies, PolicySet, str)
+    if isinstance(policies, str):
+        policies = policy_set(resolve_spec(spec).env, policies)
     return run(_play(spec, policies, on_step))
 
 
