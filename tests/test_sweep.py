@@ -1,6 +1,7 @@
 """A sweep plays every combination of a grid, each once."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from command import refused, run
 from warroom.core.types import JsonObject
 from warroom.runs import Record, claim_folder, now
-from warroom.train.sweep import CellFolder, Compared, GridCell, compared, is_finished, read_sweep
+from warroom.train.sweep import EVALUATION, CellFolder, Compared, GridCell, compared, is_finished, read_sweep
 
 GRID = """
 [train]
@@ -31,11 +32,11 @@ def written(folder: Path, text: str = GRID) -> Path:
     return path
 
 
-def finished(folder: Path, summary: JsonObject) -> None:
+def finished(folder: Path, summary: JsonObject, config: JsonObject | None = None) -> None:
     """A run folder that came to its end with this summary."""
     folder.mkdir(parents=True)
     record = Record(
-        kind="train", command="", config={}, split="train", seeds=[0], policies=[], planned=1, started=now()
+        kind="train", command="", config=config or {}, split="train", seeds=[0], policies=[], planned=1, started=now()
     )
     with claim_folder(folder, record, resume=False):
         (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
@@ -48,6 +49,22 @@ def test_cells_are_all_combinations_and_bear_names_that_a_policy_may_bear(tmp_pa
     ]
     assert len({cell.name for cell in cells}) == 4
     assert not any(sign in cell.name for cell in cells for sign in ",=: /")
+
+
+def test_the_documented_file_is_a_sweep_and_its_evaluation_takes_the_documented_options(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "train.md").read_text(encoding="utf-8")
+    (example,) = [text for text in re.findall(r"```toml\n(.*?)```", page, re.DOTALL) if "[grid]" in text]
+    assert len(read_sweep(written(tmp_path, example)).cells) == 6
+    assert f"[eval]                         # {', '.join(EVALUATION)};" in example
+
+
+def test_an_evaluation_may_name_its_scenarios_and_repeat_its_incidents(tmp_path: Path) -> None:
+    more = GRID.replace('suite = "core"', 'scenarios = ["db_deadlock", "dns_outage"]\nattempts = 2')
+    sweep = read_sweep(written(tmp_path, more))
+    place = CellFolder(tmp_path / "cell")
+    finished(place.train, {}, {"env": "fleet"})
+    command = " ".join(place.next_command(sweep) or [])
+    assert "--scenarios db_deadlock,dns_outage --attempts 2" in command
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 A file says what all cells share, what they differ in, and how each is evaluated:
 
-    [train]                      # options of `warroom train`, as in its --config files
+    [train]                      # what a file of `warroom train --config` holds
     model = "nano-start"
     method = "dagger"
     [grid]                       # every combination is a cell
     minutes = [3, 6]
     seed = [0, 1, 2]
-    [eval]                       # options of `warroom eval`; without this table only training is compared
+    [eval]                       # options of `EVALUATION`; without this table only training is compared
     tiers = "easy,hard"
     seeds = 20
 """
@@ -30,7 +30,7 @@ from warroom.runs import RECORD, SUMMARY, RunState, read_record
 from warroom.train.config import TrainConfig
 
 TABLES = ("train", "grid", "eval")
-EVALUATION = ("seeds", "split", "suite", "tiers", "workers")
+EVALUATION = ("attempts", "scenarios", "seeds", "split", "suite", "tiers", "workers")
 """Options of `warroom eval` that a sweep may set."""
 SEED = "seed"
 """The value over which cells are averaged."""
