@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command import printed
 from warroom.importers.topology.compose import ImportedTopology, describe, read_compose, read_edges
 from warroom.importers.topology.graph import drop_cycles, topological_order
 from warroom.importers.topology.roles import hosts_in, image_words
@@ -344,6 +345,17 @@ def test_optional_dependencies_that_are_absent_are_mentioned(read):
     found = read("services: {web: {depends_on: {db: {}, gone: {required: false}}}, db: {}}")
     assert found.dependencies == (("web", "db"),)
     assert "'gone'" in found.warnings[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("services", [1, 2, 3])
+def test_the_command_that_an_import_proposes_can_be_played(services: int, tmp_path: Path) -> None:
+    calls = [f"  s{i}: {{build: ., depends_on: [{f's{i + 1}' if i + 1 < services else ''}]}}" for i in range(services)]
+    (tmp_path / "compose.yaml").write_text("services:\n" + "\n".join(calls) + "\n")
+    said = printed("import", "topology", tmp_path / "compose.yaml", "--out", tmp_path / "mine.json").splitlines()[-1]
+    assert ("fleet needs 3 services" in said) == (services < 3)
+    command = said.partition(": warroom ")[2].split()
+    printed(*command, "--policies", "noop", "--tiers", "easy", "--seeds", "1", "--out", tmp_path / "run")
 
 
 def test_the_report_names_every_service_and_every_reason(read):

@@ -9,6 +9,7 @@ from warroom.cli.options import Json
 from warroom.cli.output import print_json
 from warroom.core.types import JsonObject
 from warroom.importers.topology.compose import describe, read_compose, read_edges
+from warroom.sim.cast_incident import LEAST_SIZE
 
 
 def topology_command(
@@ -44,7 +45,13 @@ def topology_command(
         print_json(_as_json(imported, out))
     else:
         print(describe(imported))
-        print(f"wrote {out}; play on it: warroom eval --topology {out}")
+        print(f"wrote {out}; {_how_to_play(len(imported.service_topology.names), out)}")
+
+
+def _how_to_play(services: int, path: Path) -> str:
+    if services < LEAST_SIZE:
+        return f"fleet needs {LEAST_SIZE} services, so play logs on it: warroom eval --env logs --topology {path}"
+    return f"play on it: warroom eval --topology {path}"
 
 
 def _write(path: Path, text: str) -> None:
