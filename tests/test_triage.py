@@ -14,6 +14,7 @@ import pytest
 import command
 from warroom.cli.triage_report import NO_CAUSE
 from warroom.triage.changes import report
+from warroom.triage.counts import UNNAMED
 from warroom.triage.log_file import read_log
 from warroom.triage.own_recording import MEASURED
 
@@ -88,6 +89,22 @@ def test_a_kind_of_line_that_ends_is_gone_with_its_last_time(logs: dict[str, Pat
     assert change["first_or_last"].startswith("2026-03-04 10:11")
 
 
+def test_every_time_that_is_shown_is_that_of_a_line(logs: dict[str, Path]) -> None:
+    """Twenty minutes are counted by several seconds at once, whose edges are no times of lines."""
+    lines = logs["timeouts"].read_text().splitlines()
+    times = [line.split()[2][:19].replace("T", " ") for line in lines]
+    broken = [time for time, line in zip(times, lines, strict=True) if "timed out" in line]
+    result = found(logs["timeouts"])
+    (change,) = result["changes"]
+    assert change["first_or_last"] == broken[0] and change["most"] in broken
+    assert result["windows"]["baseline"]["from"] == times[0] and result["windows"]["now"]["to"] == times[-1]
+    assert f"{times[0]} to {times[-1]}" in run(logs["timeouts"]).output
+    last = [
+        line.split()[2][:19].replace("T", " ") for line in logs["silent"].read_text().splitlines() if "mail" in line
+    ]
+    assert found(logs["silent"])["changes"][0]["first_or_last"] == last[-1]
+
+
 @pytest.mark.slow
 def test_nothing_changed_in_a_healthy_log_and_no_cause_is_claimed_anywhere(logs: dict[str, Path]) -> None:
     done = run(logs["calm"])
@@ -142,6 +159,11 @@ def test_a_person_may_say_when_the_baseline_ends(logs: dict[str, Path], option: 
     )
 
 
+def test_a_moment_between_two_buckets_is_said_to_be_moved(logs: dict[str, Path]) -> None:
+    result = found(logs["timeouts"], "--split-at", "10:12:01")
+    assert "at 10:12:00, the nearest to 10:12:01 that counts by" in result["windows"]["how"]
+
+
 @pytest.mark.parametrize(
     ("moment", "said"), [("12:30", "the log runs from 2026-03-04 10:00"), ("soon", "want a time such as")]
 )
@@ -183,6 +205,15 @@ def test_what_a_policy_says_is_an_opinion_with_its_measured_hit_rate(logs: dict[
     assert f"opinion of {policy} (its hit rate on recordings: {rate}" in output
     opinion = found(logs["timeouts"], "--policy", policy)["opinion"]
     assert opinion["policy"] == policy and set(opinion["roots"]) <= {"cart", "gateway"}
+
+
+@pytest.mark.parametrize("policy", ["loudest", "first_error"])
+def test_an_opinion_of_lines_that_name_no_service_names_none(tmp_path: Path, policy: str) -> None:
+    text = shop(timeouts, minutes=14).replace("cart-1 | ", "").replace("gateway-1 | ", "")
+    (tmp_path / "log").write_text(text)
+    result = found(tmp_path / "log", "--policy", policy)
+    assert {row["service"] for row in result["services"]} == {UNNAMED}
+    assert set(result["opinion"]["roots"]) <= {UNNAMED}
 
 
 @pytest.mark.parametrize(

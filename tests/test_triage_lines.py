@@ -3,12 +3,14 @@
 import gzip
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warroom.triage.counts import UNNAMED
 from warroom.triage.drain import MASKED, WILDCARD, Drain, mask
 from warroom.triage.lines import LEVELS, LineReader, level_of
 from warroom.triage.log_file import ParsedLog, read_log
@@ -29,6 +31,30 @@ LINES = {
     "logfmt": ('ts=2026-03-04T10:15:32Z level=error service=auth msg="call failed"', "auth", "ERROR", "call failed"),
     "timed": ("2026-03-04 10:15:32 ERROR auth-service call failed", "auth-service", "ERROR", "call failed"),
     "writer first": ("2026-03-04 10:15:32 auth-service [ERROR] call failed", "auth-service", "ERROR", "call failed"),
+    "python logging": (
+        "2026-03-04 10:15:32,000 - checkout - ERROR - card declined",
+        "checkout",
+        "ERROR",
+        "card declined",
+    ),
+    "level, name, dash": (
+        "2026-03-04 10:15:32 ERROR [main] checkout - card declined",
+        "checkout",
+        "ERROR",
+        "card declined",
+    ),
+    "pipes": ("2026-03-04 10:15:32 | ERROR | checkout | card declined", "checkout", "ERROR", "card declined"),
+    "brackets": ("2026-03-04 10:15:32 ERROR [checkout] card declined", "checkout", "ERROR", "card declined"),
+    "a thread": ("2026-03-04 10:15:32 ERROR [main] card declined", "", "ERROR", "[main] card declined"),
+    "one field": ("2026-03-04 10:15:32 ERROR service=checkout card declined", "checkout", "ERROR", "card declined"),
+    "a sentence": ("2026-03-04 10:15:32 ERROR could not charge the card", "", "ERROR", "could not charge the card"),
+    "spring boot": (
+        "2026-03-04 10:15:32.000  INFO 1 --- [exec-1] c.shop.Cart   : booked",
+        "c.shop.Cart",
+        "INFO",
+        "booked",
+    ),
+    "spring boot 3": ("2026-03-04 10:15:32Z INFO 1 --- [cart] [exec-1] c.shop.Cart : booked", "cart", "INFO", "booked"),
     "spring": ("2026-03-04 10:15:32.123 [exec-1] ERROR c.shop.Cart - boom", "c.shop.Cart", "ERROR", "boom"),
     "syslog 5424": ("<34>1 2026-03-04T10:15:32Z host auth 71 - - call failed", "auth", "ERROR", "call failed"),
     "access log": (
@@ -138,6 +164,45 @@ def test_times_of_day_go_on_past_midnight_and_a_yearless_date_takes_the_year_of_
 def test_no_line_makes_the_reader_fail(line: str) -> None:
     for record in LineReader().read(line):
         assert level_of(record.level) in ("", *LEVELS)
+
+
+# -- columns --------------------------------------------------------------------------------------------------
+
+
+def shop_lines(texts: Sequence[str], count: int = 60) -> str:
+    """A log whose lines say these texts in turn."""
+    return "".join(f"2026-03-04 10:15:{number % 60:02d} {texts[number % len(texts)]}\n" for number in range(count))
+
+
+def services(log: ParsedLog) -> set[str]:
+    return {kind.service for kind in log.counts.kinds}
+
+
+def test_a_bare_word_is_a_service_where_every_line_has_one(tmp_path: Path) -> None:
+    texts = [
+        *("INFO checkout order 12 placed", "ERROR checkout card declined", "INFO cart item 7 added"),
+        *("WARN cart slow answer of payments", "INFO payments charged 12 EUR", "INFO payments refund 3 booked"),
+    ]
+    log = parsed(tmp_path, shop_lines(texts))
+    assert services(log) == {"checkout", "cart", "payments"}
+    assert {log.counts.text(index) for index in range(len(log.counts.kinds))} >= {"card declined"}
+    mixed = parsed(tmp_path, shop_lines([*texts, "ERROR cart-db too many clients"]))
+    assert services(mixed) == {"checkout", "cart", "payments", "cart-db"}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["INFO request 7 completed", "ERROR request 7 failed", "INFO cache miss for 3", "INFO cache hit for 3"],
+        ["INFO listening on :80", "INFO user 7 signed in", "WARN user 9 locked out"],
+        ["INFO checkout order placed", "ERROR Could not charge the card", "INFO cart item added"],
+        ["INFO worker 3 idle", "INFO worker 4 busy"],
+        ["INFO alpha", "INFO beta"],
+    ],
+)
+def test_the_first_word_of_a_sentence_is_no_service(texts: list[str], tmp_path: Path) -> None:
+    log = parsed(tmp_path, shop_lines(texts))
+    assert not log.column and services(log) == {UNNAMED}
 
 
 # -- templates ------------------------------------------------------------------------------------------------

@@ -61,14 +61,20 @@ class _Times:
     def __init__(self, log: ParsedLog) -> None:
         counts = log.counts
         self.clock = counts.clock
-        self._dates = counts.end - counts.start > DAY
+        self._whole = MinuteSpan(counts.first, counts.last)
+        self._dates = self._whole.seconds > DAY
 
     def at(self, seconds: float, *, date: bool = False) -> str:
         """A moment."""
         return self.clock.text(seconds, date=date or self._dates)
 
+    def within(self, window: MinuteSpan) -> MinuteSpan:
+        """A window as far as there are lines: it begins and ends at the edges of what was counted together."""
+        return MinuteSpan(max(window.start, self._whole.start), min(window.end, self._whole.end))
+
     def span(self, window: MinuteSpan) -> str:
         """A window, and how long it is."""
+        window = self.within(window)
         length = _length(window.seconds) if self.clock.dated is not Dated.ORDER else f"{window.seconds:,.0f} lines"
         return f"{self.at(window.start)} to {self.at(window.end)} ({length})"
 
@@ -84,12 +90,14 @@ def _read(file: str, log: ParsedLog, times: _Times) -> Iterator[str]:
     """How much of the file was read."""
     counts, unread = log.counts, log.unread.total()
     how = "all read" if not unread else f"{unread:,} NOT READ ({100 * unread / max(1, log.lines):.1f} %)"
-    span = f"{times.at(counts.start, date=True)} to {times.at(counts.end, date=True)}"
+    span = f"{times.at(counts.first, date=True)} to {times.at(counts.last, date=True)}"
     yield f"{file}: {log.lines:,} lines, {how}; {span}; {len(counts.kinds):,} kinds of lines"
     for reason, number in log.unread.most_common():
         example = next((each for each in log.examples if each.reason == reason), None)
         quoted = f"; the first: line {example.number}: {printable(example.line)}" if example else ""
         yield f"  {number:,} not read: {reason}{quoted}"
+    if log.column:
+        yield "  the first word after the level is taken for the service"
     if log.continuations:
         yield f"  {log.continuations:,} lines of stack traces and the like count with the line before them"
     if counts.outlying:
@@ -203,6 +211,7 @@ def as_json(file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -
             "left_out": counts.outlying,
             "times": counts.clock.dated.value,
             "kinds": len(counts.kinds),
+            "service_column": log.column,
         },
         "windows": {
             "baseline": _window(found.before, times) if found.before else None,
@@ -230,6 +239,7 @@ def as_json(file: str, log: ParsedLog, found: Report, opinion: Opinion | None) -
 
 
 def _window(window: MinuteSpan, times: _Times) -> JsonObject:
+    window = times.within(window)
     return {"from": times.at(window.start, date=True), "to": times.at(window.end, date=True), "seconds": window.seconds}
 
 

@@ -4,14 +4,14 @@ Nothing here says why: a change is stated as counts.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from math import log
 from typing import NamedTuple
 
-from warroom.triage.counts import Example, LogCounts
+from warroom.triage.counts import Bucket, Example, LogCounts
 
 MIN_LINES = 20
 """Lines below which nothing is compared."""
@@ -72,9 +72,9 @@ class TemplateChange(NamedTuple):
     factor: float | None
     """Lines an hour now over those before; None where there were none before."""
     since: float
-    """The first line of now, of one that is gone the last of before, to the width of a bucket."""
+    """When the first line of now was written, or of one that is gone the last of before."""
     peak: float
-    """When the bucket with most of its lines begins."""
+    """When the first line was written of the bucket with most of them."""
     odds: float
     """Log odds of the change over chance."""
 
@@ -155,8 +155,8 @@ def report(counts: LogCounts, split_at: str | None = None) -> Report:
     now = MinuteSpan(before.end, counts.end)
     tried = 1 if split_at else len(_moments(len(buckets)))
     limit = NOISE + log(max(1, len(series) * tried))
-    by_kind = {each.kind: change for each in series if (change := _change(counts, each, total, place, limit))}
-    volume = _change(counts, total, None, place, limit)
+    by_kind = {each.kind: change for each in series if (change := _change(counts, buckets, each, total, place, limit))}
+    volume = _change(counts, buckets, total, None, place, limit)
     if not by_kind and not volume and not split_at:
         how = f"in the middle, at {counts.clock.text(now.start)}, since nothing changed anywhere"
     old, new = _sum(buckets[:place]), _sum(buckets[place:])
@@ -180,11 +180,13 @@ def _moment(
 ) -> _Boundary | str:
     """Where the windows meet, or why they do not."""
     if split_at is not None:
-        seconds = counts.clock.parse(split_at, counts.start, counts.end - counts.width)
+        seconds = counts.clock.parse(split_at, counts.first, counts.last)
         place = min(max(1, round((seconds - counts.start) / counts.width)), buckets - 1)
         if buckets < 2:
             raise ValueError(f"all lines are of the same {counts.width} s: there is no time before to compare with")
-        return _Boundary(place, f"at {counts.clock.text(counts.start + place * counts.width)}, as you said")
+        edge = counts.start + place * counts.width
+        near = "as you said" if edge == seconds else f"the nearest to {split_at} that counts by {counts.width} s allow"
+        return _Boundary(place, f"at {counts.clock.text(edge)}, {near}")
     if counts.lines < MIN_LINES:
         return f"fewer than {MIN_LINES} lines: too few to compare"
     if buckets < MIN_BUCKETS:
@@ -216,16 +218,16 @@ def _without_windows(counts: LogCounts, why: str) -> Report:
 # -- what changed -----------------------------------------------------------------------------------------
 
 
-def _series(counts: LogCounts, buckets: Sequence[Counter[int]]) -> tuple[list[_Series], _Series]:
+def _series(counts: LogCounts, buckets: Sequence[Bucket]) -> tuple[list[_Series], _Series]:
     """The series of every kind with lines enough, and that of all lines."""
     whole = _sum(buckets)
     kinds = [kind for kind, lines in whole.most_common(MAX_COMPARED) if lines >= MIN_COUNT]
     rows = {kind: [0] * len(buckets) for kind in kinds}
     for place, bucket in enumerate(buckets):
-        for kind, lines in bucket.items():
+        for kind, lines in bucket.lines.items():
             if kind in rows:
                 rows[kind][place] = lines
-    every = [bucket.total() for bucket in buckets]
+    every = [bucket.lines.total() for bucket in buckets]
     return [_one_series(kind, row) for kind, row in rows.items()], _one_series(-1, every)
 
 
@@ -263,23 +265,31 @@ def _likelihood_ratio(old: int, new: int, old_length: float, new_length: float) 
 
 
 def _change(
-    counts: LogCounts, series: _Series, total: _Series | None, place: int, limit: float
+    counts: LogCounts, buckets: Sequence[Bucket], series: _Series, total: _Series | None, place: int, limit: float
 ) -> TemplateChange | None:
-    """The change of one kind, or None where chance explains its counts."""
+    """The change of one kind at a bucket, or None where chance explains its counts."""
     odds = _odds(series, total, place)
     lines = CountPair(series.sums[place], series.sums[-1] - series.sums[place])
     rates = lines.before / place, lines.now / (len(series.counts) - place)
     factor = rates[1] / rates[0] if rates[0] else None
     if odds < limit or (factor is not None and 1 / MIN_FACTOR < factor < MIN_FACTOR):
         return None
-    type_ = _type(lines, factor)
-    filled = [index for index, count in enumerate(series.counts) if count]
-    last_before = max((index for index in filled if index < place), default=place)
-    first_now = next((index for index in filled if index >= place), place)
-    peak = max(filled, key=lambda index: series.counts[index])
-    since = counts.start + counts.width * (last_before if type_ is ChangeType.GONE else first_now)
-    busiest = counts.start + counts.width * peak
-    return TemplateChange(type_, *_description(counts, series.kind), lines, factor, since, busiest, odds)
+    type_, filled = _type(lines, factor), [index for index, count in enumerate(series.counts) if count]
+    if type_ is ChangeType.GONE:
+        since = _last(buckets[max(filled)], series.kind)
+    else:
+        since = next((_first(buckets[index], series.kind) for index in filled if index >= place), counts.last)
+    peak = _first(buckets[max(filled, key=lambda index: series.counts[index])], series.kind)
+    return TemplateChange(type_, *_description(counts, series.kind), lines, factor, since, peak, odds)
+
+
+def _first(bucket: Bucket, kind: int) -> float:
+    """When the first line of a kind, or of all, was written in a bucket."""
+    return bucket.first[kind] if kind >= 0 else min(bucket.first.values())
+
+
+def _last(bucket: Bucket, kind: int) -> float:
+    return bucket.last[kind] if kind >= 0 else max(bucket.last.values())
 
 
 def _type(lines: CountPair, factor: float | None) -> ChangeType:
@@ -316,10 +326,10 @@ def _alarms(counts: LogCounts, old: Counter[int], new: Counter[int], changed: Co
     return tuple(sorted(found, key=lambda alarm: (alarm.lines.before > 0, -alarm.lines.now, -alarm.lines.before)))
 
 
-def _sum(buckets: Sequence[Counter[int]] | Iterator[Counter[int]]) -> Counter[int]:
+def _sum(buckets: Iterable[Bucket]) -> Counter[int]:
     total = Counter[int]()
     for bucket in buckets:
-        total.update(bucket)
+        total.update(bucket.lines)
     return total
 
 

@@ -45,6 +45,28 @@ class Example(NamedTuple):
     line: str
 
 
+class Bucket:
+    """The lines of a span of time by kind: how many, and when the first and the last were written."""
+
+    __slots__ = ("first", "last", "lines")
+
+    def __init__(self) -> None:
+        self.lines = Counter[int]()
+        self.first: dict[int, float] = {}
+        self.last: dict[int, float] = {}
+
+    def add(self, kind: int, first: float, last: float, lines: int = 1) -> None:
+        """Count lines of a kind."""
+        self.lines[kind] += lines
+        self.first[kind] = min(first, self.first.get(kind, first))
+        self.last[kind] = max(last, self.last.get(kind, last))
+
+    def join(self, other: "Bucket") -> None:
+        """Count the lines of another bucket too."""
+        for kind, lines in other.lines.items():
+            self.add(kind, other.first[kind], other.last[kind], lines)
+
+
 class LogCounts:
     """Counts of lines by kind and time, filled line by line in bounded memory."""
 
@@ -58,7 +80,7 @@ class LogCounts:
         self.outlying = 0
         self.width = 1
         """Seconds of a bucket."""
-        self.buckets: dict[int, Counter[int]] = {}
+        self.buckets: dict[int, Bucket] = {}
         """Start of the bucket, in widths, to lines by kind."""
         self._numbers: dict[LineKind, int] = {}
         self._services: set[str] = set()
@@ -78,7 +100,7 @@ class LogCounts:
         bucket = self.buckets.get(place)
         if bucket is None:
             bucket = self._new_bucket(int(seconds))
-        bucket[index] += 1
+        bucket.add(index, seconds, seconds)
         self.lines += 1
 
     def _new(self, kind: LineKind, example: Example) -> int:
@@ -92,17 +114,17 @@ class LogCounts:
         self.first_lines.append(example)
         return index
 
-    def _new_bucket(self, seconds: int) -> Counter[int]:
+    def _new_bucket(self, seconds: int) -> Bucket:
         while len(self.buckets) >= MAX_BUCKETS:
             self._widen()
-        return self.buckets.setdefault(seconds // self.width, Counter())
+        return self.buckets.setdefault(seconds // self.width, Bucket())
 
     def _widen(self) -> None:
         """Make the buckets twice as wide."""
         self.width *= 2
         old, self.buckets = self.buckets, {}
-        for place, counts in old.items():
-            self.buckets.setdefault(place // 2, Counter()).update(counts)
+        for place, bucket in old.items():
+            self.buckets.setdefault(place // 2, Bucket()).join(bucket)
 
     def text(self, index: int) -> str:
         """The template of a kind."""
@@ -123,8 +145,10 @@ class LogCounts:
         gap, cut = max(((b - a, i) for i, (a, b) in enumerate(pairwise(places), 1)), default=(0, 0))
         if gap * self.width < 600 or gap <= GAP_SHARE * (places[-1] - places[0] - gap + 1):
             return False
-        sides = sorted((places[:cut], places[cut:]), key=lambda side: sum(self.buckets[at].total() for at in side))
-        outlying = sum(self.buckets[place].total() for place in sides[0])
+        sides = sorted(
+            (places[:cut], places[cut:]), key=lambda side: sum(self.buckets[at].lines.total() for at in side)
+        )
+        outlying = sum(self.buckets[place].lines.total() for place in sides[0])
         if outlying > MAX_OUTLYING_SHARE * self.lines:
             return False
         for place in sides[0]:
@@ -143,8 +167,18 @@ class LogCounts:
         """When the last bucket ends."""
         return float((max(self.buckets) + 1) * self.width)
 
-    def in_order(self) -> Iterator[Counter[int]]:
+    @property
+    def first(self) -> float:
+        """When the first line was written."""
+        return min(self.buckets[min(self.buckets)].first.values())
+
+    @property
+    def last(self) -> float:
+        """When the last line was written."""
+        return max(self.buckets[max(self.buckets)].last.values())
+
+    def in_order(self) -> Iterator[Bucket]:
         """Every bucket from the first to the last, empty ones too."""
-        empty = Counter[int]()
+        empty = Bucket()
         for place in range(min(self.buckets), max(self.buckets) + 1):
             yield self.buckets.get(place, empty)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from warroom.core.strict_json import NestedTooDeeply, parse_json
+from warroom.triage.column import split_name
 from warroom.triage.structured import LogRecord, from_pairs, records_in
 from warroom.triage.timestamps import Dated, FoundTime, Moment, TimeFinder
 
@@ -45,8 +46,13 @@ _COLON = re.compile(rf"({_NAME})({_FRAME}):(?:\s+|$)")
 _BRACKETS = re.compile(rf"\s*\[({_NAME})(?:,[^\][]{{0,80}})?\]\s*(?:[-:|]\s*)?")
 _JOINED = re.compile(r"([A-Za-z]\w*+(?:[-_.][\w$]+)++)\s+(?:[-|]\s+)?")
 _COLUMN = re.compile(rf"({_NAME})\s{{2,}}")
+_DASHED = re.compile(r"([a-z]\w*+|(?:[A-Z][a-z0-9]*){2,6}(?<!Error)(?<!Exception))\s+[-|]\s+")
+_KEYED = re.compile(rf"\[?(?:service|service_name|svc|app|component|logger)=(\"?)({_NAME})\1\]?[\s:|,-]+")
+_THREADS = frozenset(("main", "worker", "thread", "pool", "scheduler", "default"))
+"""Names of threads, which stand in brackets too."""
 _HOST = re.compile(rf"\s*[\w.-]+(?:/[\w.-]+)?\s+(?={_NAME}{_FRAME}:)")
 _RFC5424 = re.compile(r" ?(\S+) (\S+) \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?")
+_SPRING = re.compile(rf"\d+\s+---\s+(?:\[([\w.-]{{1,60}})\]\s+)?\[[^\][]{{0,60}}\]\s+({_NAME})\s*:(?:\s+|$)")
 _PIPES = re.compile(rf"\s*\|({_NAME})\|(?:\d+\|)?")
 _KLOG = re.compile(r"\s+\d+ [\w./-]+:\d+\] ")
 _COMPOSE = re.compile(r"([A-Za-z0-9][\w./-]*+)\s*\| ?")
@@ -73,7 +79,9 @@ class LineRemainder(NamedTuple):
 class LineReader:
     """Reads lines one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, column: bool = False) -> None:
+        """With `column`, a bare word between level and text is the service; see `has_column`."""
+        self.column = column
         self._times = TimeFinder()
         self._names: dict[str, str] = {}
 
@@ -86,7 +94,7 @@ class LineReader:
         records = list(self._records(rest)) if rest[:1] == "{" else []
         if not records:
             record = self._plain(rest)
-            records = [record] if record is not None else []
+            records = [self._in_columns(record)] if record is not None else []
         return [LogRecord(each.moment, service or self.name(each.service), each.level, each.text) for each in records]
 
     def moment(self, line: str) -> Moment | None:
@@ -142,6 +150,11 @@ class LineReader:
             if len(self._names) < 10_000:
                 self._names[written] = found
         return found
+
+    def _in_columns(self, record: LogRecord) -> LogRecord:
+        """A record of a text whose first word may be its service."""
+        found = split_name(record.text) if self.column and record.level and not record.service else None
+        return record._replace(service=found.service, text=found.text) if found else record
 
     def _plain(self, text: str) -> LogRecord | None:
         """A line of text; its time may be missing."""
@@ -218,15 +231,24 @@ def _writer(rest: str, colon_only: bool = False) -> tuple[str, str]:
     named = _BRACKETS.match(rest)
     if named and ("-" in named[1] or "_" in named[1]) and not _REPLICA.search(named[1]):
         return named[1], rest[named.end() :].strip()
+    keyed = _KEYED.match(rest)
+    if keyed:
+        return keyed[2], rest[keyed.end() :].strip()
     piped = _PIPES.match(rest)
     if piped:
         return piped[1], rest[piped.end() :].strip()
+    spring = _SPRING.match(rest)
+    if spring:
+        return spring[1] or spring[2], rest[spring.end() :].strip()
     thread = _THREAD.match(rest)
     start = thread.end() if thread else 0
     colon = _COLON.match(rest, start)
     if colon and (colon[2] or re.search(r"[._$/@-]", colon[1]) or colon[1].islower()):
         return colon[1], rest[colon.end() :].strip()
-    other = None if colon_only else _JOINED.match(rest, start) or _COLUMN.match(rest, start)
+    patterns = () if colon_only else (_JOINED, _DASHED, _COLUMN)
+    other = next(filter(None, (pattern.match(rest, start) for pattern in patterns)), None)
+    if other is None and named and named[1] not in _THREADS and not _REPLICA.search(named[1]):
+        other = named
     return (other[1], rest[other.end() :].strip()) if other else ("", rest.strip())
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from warroom.core.strict_json import parse_json
+from warroom.triage.column import has_column
 from warroom.triage.counts import LogCounts
 from warroom.triage.lines import LineReader
 from warroom.triage.structured import LogRecord
@@ -76,6 +77,8 @@ class ParsedLog:
     """A log, read."""
 
     counts: LogCounts
+    column: bool = False
+    """Whether a bare word before the text was taken for the service; see `has_column`."""
     lines: int = 0
     """All lines that are not blank."""
     continuations: int = 0
@@ -138,8 +141,9 @@ class _Reader:
     def __init__(self, path: str, head: list[str], more: Iterator[list[str]]) -> None:
         self.path, self._head = path, head
         self._lines = chain(head, chain.from_iterable(more))
-        self.line_reader = LineReader()
-        self.log = ParsedLog(LogCounts(LogClock(_dated(head))))
+        column = not _is_document(head) and has_column(_sample(head))
+        self.line_reader = LineReader(column)
+        self.log = ParsedLog(LogCounts(LogClock(_dated(head))), column)
 
     def records(self) -> Iterator[TimedRecord]:
         """Every record, line by line, or of the one JSON document that the file is."""
@@ -212,6 +216,14 @@ def _is_document(head: list[str]) -> bool:
     if not filled[0].startswith("{") or (len(filled) == 2 and filled[1].startswith("{")):
         return False
     return len(filled) == 1 or not filled[0].endswith("}")
+
+
+def _sample(head: list[str]) -> Iterator[LogRecord]:
+    """The records of the first lines of text."""
+    reader = LineReader()
+    for line in head[:SAMPLE_LINES]:
+        if not line.startswith("{") and not _CONTINUES.match(line):
+            yield from reader.read(line[:MAX_LINE_LENGTH].rstrip())
 
 
 def _dated(head: list[str]) -> Dated:

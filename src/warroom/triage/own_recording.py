@@ -1,6 +1,6 @@
 """A log as a recorded incident that cannot be changed, and what a policy says of it with the tools of `logs`."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from warroom.policies import PolicySet
 from warroom.rollout import play
 from warroom.sim.recording import OWN_LOG, RecordedLine
 from warroom.triage.changes import MinuteSpan, Report
-from warroom.triage.counts import UNNAMED
+from warroom.triage.counts import OTHER_SERVICES, UNNAMED
 from warroom.triage.lines import level_of
 from warroom.triage.log_file import TimedRecord, records_of
 
@@ -24,7 +24,6 @@ MAX_RECORDED = 200_000
 """Lines that a recording holds; of a longer log, lines at equal distances."""
 MAX_SERVICES = 60
 """Services that a policy can ask for: those with most lines."""
-OTHERS = "others"
 MAX_TEXT = 600
 """Characters of a line that a recording holds."""
 
@@ -96,8 +95,7 @@ def write_recording(folder: Path, log: str, report: Report) -> str:
     total = sum(sum(row.lines) for row in report.services)
     named = [row.name for row in report.services][:MAX_SERVICES]
     stride = -(-total // MAX_RECORDED)
-    names = {name: name if name != UNNAMED else "log" for name in named}
-    records = list(_recorded(log, report.before, report.now, names, stride))
+    records = list(_recorded(log, report.before, report.now, frozenset(named), stride))
     seconds = (report.before.seconds, report.now.seconds)
     writer = ArchiveWriter(folder, OWN_LOG)
     writer.add_incident("log", ParsedIncident(report.now.start, seconds, records), None, kind_of)
@@ -109,18 +107,19 @@ def write_recording(folder: Path, log: str, report: Report) -> str:
 
 
 def _recorded(
-    log: str, before: MinuteSpan, now: MinuteSpan, names: dict[str, str], stride: int
+    log: str, before: MinuteSpan, now: MinuteSpan, named: Collection[str], stride: int
 ) -> Iterator[RecordedLine]:
     for place, found in enumerate(records_of(log)):
         window = "before" if before.start <= found.seconds < before.end else "now"
         if place % stride or not before.start <= found.seconds < now.end:
             continue
-        yield _line(window, found, names)
+        yield _line(window, found, named)
 
 
-def _line(window: str, found: TimedRecord, names: dict[str, str]) -> RecordedLine:
+def _line(window: str, found: TimedRecord, named: Collection[str]) -> RecordedLine:
     record = found.record
-    service = names.get(record.service or UNNAMED, OTHERS)
+    service = record.service or UNNAMED
+    service = service if service in named else OTHER_SERVICES
     return RecordedLine(window, found.seconds, service, level_of(record.level), record.text[:MAX_TEXT])
 
 
