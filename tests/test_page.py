@@ -190,6 +190,19 @@ def test_search_finds_what_was_said_and_comparison_shows_where_two_policies_part
 
 
 @pytest.mark.slow
+def test_search_finds_an_episode_by_its_spec(page: "Page", server: Server) -> None:
+    row = server.run.index().rows[0]
+    spec = f"{row.scenario}@{row.tier}#{row.split}:{row.seed}"
+    visit(page, server, "")
+    page.locator("a.tile").first.wait_for()
+    box = page.locator("input[type=search]")
+    box.fill(f"{spec}1")
+    page.wait_for_function("() => !document.querySelector('a.tile')")
+    box.fill(spec)
+    page.locator(f"a.tile[href*='{row.id}']").wait_for()
+
+
+@pytest.mark.slow
 def test_a_comparison_tells_no_turn_after_the_current_one_until_the_truth_is_asked_for(
     page: "Page", server: Server
 ) -> None:

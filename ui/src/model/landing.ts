@@ -110,10 +110,12 @@ export function worthOpening(rows: readonly Row[], limit: number): Row[] {
   return [...new Map(worst.toReversed().map((row) => [row.scenario, row])).values()].sort((a, b) => worst.indexOf(a) - worst.indexOf(b)).slice(0, limit);
 }
 
-/** Whether each term begins a word of an episode's name, scenario or policy. */
-export const isNamed = (row: Row, terms: readonly string[]): boolean => {
+/** Whether what is typed is (part of) an episode's spec, or each term begins a word of its name, scenario or policy. */
+export const isNamed = (row: Row, typed: string): boolean => {
+  const spec = `${row.scenario}@${row.tier}#${row.split}:${row.seed}`, asked = typed.replace(/\?.*/, "").trim();
+  if (/[@#]/.test(asked)) return asked.includes(":") ? spec.endsWith(asked) : spec.includes(asked);
   const named = searchTerms([row.name, row.title, row.scenario, row.policy].join(" ").replaceAll("_", " "));
-  return terms.every((term) => named.some((word) => word.startsWith(term)));
+  return searchTerms(typed).every((term) => named.some((word) => word.startsWith(term)));
 };
 
 /** The words of what is typed, as the index knows words. */
@@ -148,17 +150,15 @@ export class Search {
     let [low, high] = [0, this.words.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.words[middle] ?? "") < term) low = middle + 1;
-      else high = middle;
+      [low, high] = (this.words[middle] ?? "") < term ? [middle + 1, high] : [low, middle];
     }
     return low;
   }
 
   private unpack(packed: string): number[] {
-    const others = packed.startsWith("-");
     let row = 0;
     const listed = packed.replace("-", "").split(",").filter(Boolean).map((step) => (row += parseInt(step, 36)));
-    if (!others) return listed;
+    if (!packed.startsWith("-")) return listed;
     const left = new Set(listed);
     return Array.from({ length: this.total }, (_, i) => i).filter((i) => !left.has(i));
   }

@@ -37,7 +37,7 @@ function Run({ run }: { run: RunIndex }): JSX.Element {
   const found = useSearch(run, q);
   const filter = isFilter(only) ? only : "";
   const rows = useMemo(
-    () => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i) || isNamed(row, searchTerms(q)))), [run, filter, found],
+    () => run.rows.filter((row, i) => FILTERS[filter].keep(row) && (!found || found.has(i) || isNamed(row, q))), [run, filter, found, q],
   );
   const input = useRef<HTMLInputElement>(null);
   useTitle(run.runs.map((head) => head.name).join(", "));
@@ -90,7 +90,7 @@ interface ControlsProps {
 
 const Controls = ({ q, filter, input, rows }: ControlsProps): JSX.Element => (
   <div class="controls">
-    <input ref={input} type="search" placeholder="Search all that was said and shown, and names ( / )" aria-label="Search all that was said and shown"
+    <input ref={input} type="search" placeholder="Search all that was said and shown, names and specs ( / )" aria-label="Search all that was said and shown"
       value={q} onInput={(event) => setQuery("q", event.currentTarget.value)} />
     <div class="choices" role="group" aria-label="Filter">
       {Object.entries(FILTERS).filter(([name, { keep }]) => !name || rows.some(keep)).map(([name, { label }]) => (
