@@ -158,7 +158,9 @@ def test_who_is_told_the_truth_is_exported_as_conversations_only_by_name(told: P
     out = tmp_path / "out.jsonl"
     done = run("export", told, "--format", "trl", "--out", out)
     (note, _) = done.stderr.splitlines()
-    assert note.startswith("note: 2 of 3 episodes are left out: oracle and sre=oracle,rest=noop is told")
+    assert note.startswith(
+        "note: left out 2 of 3 episodes, whose players saw the hidden truth (oracle; sre=oracle,rest=noop); "
+    )
     assert "--policy 'noop;oracle;sre=oracle,rest=noop' keeps them" in note
     assert exported(told, out) == ["noop"]
     assert exported(told, out, "--policy", "noop;oracle;sre=oracle,rest=noop") == [
@@ -169,7 +171,7 @@ def test_who_is_told_the_truth_is_exported_as_conversations_only_by_name(told: P
     printed("export", told, "--out", tmp_path / "rows.csv")
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 4
     alone = write_run(tmp_path / "alone", [played("oracle")])
-    assert "--policy oracle exports them" in refused("export", alone, "--format", "messages", "--out", out)
+    assert "--policy oracle exports these episodes" in refused("export", alone, "--format", "messages", "--out", out)
 
 
 def test_an_export_holds_the_named_policies_tiers_and_scenarios(whole: Path, tmp_path: Path) -> None:

@@ -106,14 +106,16 @@ def _good(episodes: list[Episode], least_score: float, run: Path) -> list[Episod
 def _without_truth(episodes: list[Episode], run: Path) -> list[Episode]:
     """The episodes that a model can learn from: who is told the truth acts on what no message shows."""
     policies = list(dict.fromkeys(one.policy for one in episodes))
-    told = " and ".join(filter(sees_truth, policies))
+    told = "; ".join(filter(sees_truth, policies))
     kept = [one for one in episodes if not sees_truth(one.policy)]
     flag = shlex.join(["--policy", (";" if any("," in name for name in policies) else ",").join(policies)])
     if episodes and not kept:
-        raise ValueError(f"all episodes of {run} are by {told}, told the hidden truth; {flag} exports them")
+        raise ValueError(f"who played {run} saw the hidden truth ({told}); {flag} exports these episodes all the same")
     if told:
         count = f"{len(episodes) - len(kept)} of {len(episodes)}"
-        say(f"note: {count} episodes are left out: {told} is told the hidden truth; {flag} keeps them", "yellow")
+        say(
+            f"note: left out {count} episodes, whose players saw the hidden truth ({told}); {flag} keeps them", "yellow"
+        )
     return kept
 
 
