@@ -36,9 +36,10 @@ class Human:
                 raise KeyboardInterrupt
             try:
                 call = parse_call(typed, self.brief)
-                refusal = self.refusal(call)
             except ValueError as error:
-                refusal = str(error)
+                print(error)
+                continue
+            refusal = self.refusal(call)
             if not refusal:
                 return call
             print(refusal)
