@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import CensoredData, binom, ecdf
 
 from warroom.evals.statistics import (
+    LEAST_INCIDENTS,
     holm,
     mean,
     paired,
@@ -113,7 +114,11 @@ def test_p_agrees_with_all_sign_patterns_counted() -> None:
     differences = np.array([3.0, 1.0, 4.0, 1.0, 5.0, -2.0])
     signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
     exact = (np.abs(differences @ signs) >= abs(differences.sum())).mean()
-    assert sign_flip(differences) == pytest.approx(exact, abs=0.015)
+    assert sign_flip(differences) == exact
+    assert sign_flip(np.ones(LEAST_INCIDENTS - 1)) > 0.05 >= sign_flip(np.ones(LEAST_INCIDENTS))
+    many = np.random.default_rng(8).normal(0.4, size=13)
+    drawn = sign_flip(np.concatenate([many, [1e-12]]))  # too many to count all
+    assert 0 < abs(drawn - sign_flip(many)) < 0.02
 
 
 def test_a_paired_difference_is_sharper_than_its_parts() -> None:

@@ -271,20 +271,29 @@ def test_a_run_compared_with_itself_differs_by_nothing(tmp_path: Path) -> None:
 
 
 def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> None:
-    one = played(tmp_path / "a", plan(policies=("random",), baseline=None))
-    other = played(tmp_path / "b", plan(policies=("oracle",), baseline=None, seeds=(2, 3, 4)))
+    one = played(tmp_path / "a", plan(policies=("random",), baseline=None, seeds=tuple(range(12))))
+    other = played(tmp_path / "b", plan(policies=("oracle",), baseline=None, seeds=tuple(range(2, 14))))
     found = compare_runs(one, other)
     points = next(r for r in found["rows"] if r["metric"] == "points")
-    assert (points["policy_a"], points["policy_b"], points["incidents"]) == ("random", "oracle", 4)
+    assert (points["policy_a"], points["policy_b"], points["incidents"]) == ("random", "oracle", 20)
     assert points["difference"]["mean"] == pytest.approx(points["b"] - points["a"])
     assert points["difference"]["mean"] > 0
-    assert "8 incidents are in both runs; 8 only in" in found["notes"][0]
+    assert "40 incidents are in both runs; 8 only in" in found["notes"][0]
     (told,) = found["summaries"]
-    beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["lo"] > 0}
-    assert told.startswith("B oracle against A random: higher in ") and re.search(
-        r"; lower in mttr \((easy|hard)", told
+    beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["mean"] > 0 and r["p_holm"] <= 0.05}
+    assert re.match(r"B oracle against A random: higher in .*; lower in .*mttr \((easy|hard)", told)
+    assert beyond and all(metric.replace("_", " ") in told for metric in beyond)
+
+
+def test_few_incidents_show_no_difference_and_are_said_to(tmp_path: Path) -> None:
+    one, other = (
+        played(tmp_path / name, plan(policies=(name,), baseline=None, seeds=(0, 1))) for name in ("random", "oracle")
     )
-    assert beyond and all(metric.replace("_", " ") in told for metric in beyond) and "points" not in told
+    found = compare_runs(one, other)
+    assert any(row["difference"]["lo"] and row["difference"]["lo"] > 0 for row in found["rows"])
+    assert min(row["p"] for row in found["rows"] if row["tier"]) == 2 / 2**4
+    (told,) = found["summaries"]
+    assert "no metric differs beyond chance" in told and "with 4 a tier, no difference could be: play 6 or more" in told
 
 
 def test_compare_asks_for_policies_where_none_is_shared(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from warroom.core.errors import UnknownName
 from warroom.core.metric_info import COMPARED
 from warroom.evals.metrics import Metrics, Reader, Result, result_of
-from warroom.evals.statistics import DIGITS, EstimateJson
+from warroom.evals.statistics import DIGITS, LEAST_INCIDENTS, LEVEL
 from warroom.evals.summary import Row, difference_json, with_adjusted_p
 from warroom.runs import Record, read_episodes, read_record
 
@@ -42,21 +42,16 @@ def compare_runs(first: Path, second: Path, first_policy: str | None = None, sec
 def describe(pair: tuple[str, str], rows: Sequence[Row]) -> str:
     """On which metrics, and in which tiers, the second differs from the first beyond chance."""
     found: dict[str, dict[str, list[str]]] = {"higher": {}, "lower": {}}
-    for row in rows:
-        way = significant_direction(row["difference"]) if row["tier"] else None
-        if way is not None:
+    by_tier = [row for row in rows if row["tier"]]
+    for row in by_tier:
+        if row["p_holm"] <= 1 - LEVEL:
+            way = "higher" if row["difference"]["mean"] > 0 else "lower"
             found[way].setdefault(row["metric"].replace("_", " "), []).append(row["tier"])
     said = [f"{way} in {_with_tiers(metrics)}" for way, metrics in found.items() if metrics]
+    most = max((row["incidents"] for row in by_tier), default=0)
+    few = f"; with {most} a tier, no difference could be: play {LEAST_INCIDENTS} or more" * (most < LEAST_INCIDENTS)
     who = f"B {pair[1]} against A {pair[0]}"
-    return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (95 % interval without 0)"
-
-
-def significant_direction(difference: EstimateJson) -> str | None:
-    """`higher` or `lower` where the interval leaves 0 out; None where the difference may be chance."""
-    lo, hi = difference["lo"], difference["hi"]
-    if lo is None or hi is None or lo <= 0 <= hi:
-        return None
-    return "higher" if lo > 0 else "lower"
+    return f"{who}: {'; '.join(said) or 'no metric differs'} beyond chance (adjusted p of at most {1 - LEVEL:.2f}{few})"
 
 
 def _with_tiers(metrics: Mapping[str, Sequence[str]]) -> str:
