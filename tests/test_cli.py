@@ -18,6 +18,7 @@ from command import refused, refused_without, run
 from sources import SOURCE
 from warroom.cli.app import GROUPS
 from warroom.cli.lazy import LazyGroup
+from warroom.cli.stopping import say_stopped
 from warroom.episode import Episode
 from warroom.evals.bench import compiled_modules
 from warroom.runs import EPISODES, read_episodes
@@ -408,3 +409,16 @@ def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     for name in (EPISODES, "summary.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (uninterrupted / name).read_bytes()
     assert set(kept) <= set(lines_of(tmp_path / "cut"))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_run_that_was_stopped_is_resumed_only_if_it_had_begun(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_stopped(tmp_path / "run", "finished episodes are saved", "warroom eval --resume")
+    assert "nothing was written" in (before := capsys.readouterr().err) and "--resume" not in before
+    words = ["eval", "--env", "tiny", "--policies", "noop", "--tiers", "easy", "--seeds", "1", "--workers", "1"]
+    begun = run(*words, "--out", tmp_path / "run", "--resume")
+    assert begun.exit_code == 0 and "holds no run to resume; a new one begins" in begun.stderr
+    say_stopped(tmp_path / "run", "finished episodes are saved", "warroom eval --resume")
+    assert "finished episodes are saved. Resume with:\n  warroom eval --resume" in capsys.readouterr().err

@@ -12,6 +12,7 @@ from warroom.cli.eval import play_shown
 from warroom.cli.flags import env_options, with_env_options
 from warroom.cli.options import EnvName, Json, Seeds, Split, Suite, Tiers
 from warroom.cli.output import console, new_table, print_json, run_command_line, say
+from warroom.cli.stopping import say_stopped
 from warroom.core.signals import exit_code
 from warroom.core.types import JsonObject
 from warroom.core.words import split_list
@@ -58,7 +59,7 @@ def crossplay_command(
     try:
         play_shown(plan, folder, typed, resume=resume, workers=workers)
     except KeyboardInterrupt as stop:
-        say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
+        say_stopped(folder, "finished episodes are saved", typed[1])
         raise typer.Exit(exit_code(stop)) from None
     rows = heavy.publish.publish(folder)["exchanges"]
     if json:

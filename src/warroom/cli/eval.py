@@ -17,6 +17,7 @@ from warroom.cli.flags import env_options, with_env_options, with_options
 from warroom.cli.options import Json, SaltFile, Split, nonempty
 from warroom.cli.output import print_json, run_command_line, say
 from warroom.cli.progress import progress
+from warroom.cli.stopping import say_stopped
 from warroom.cli.summary import print_summary
 from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
 from warroom.core.errors import RunStopped
@@ -140,7 +141,7 @@ def eval_command(
             _score(plan, folder)
         summary = publish(folder)
     except KeyboardInterrupt as stop:
-        say(f"\nStopped; finished episodes are saved. Resume with:\n  {typed[1]}", "yellow")
+        say_stopped(folder, "finished episodes are saved", typed[1])
         raise typer.Exit(exit_code(stop)) from None
     if json:
         print_json(summary)

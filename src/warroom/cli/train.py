@@ -14,6 +14,7 @@ from warroom.cli import heavy
 from warroom.cli.flags import ENV_GROUP, env_options, with_options
 from warroom.cli.options import Json
 from warroom.cli.output import console, new_table, print_json, run_command_line, say
+from warroom.cli.stopping import say_stopped
 from warroom.cluster.options import RolloutOptions
 from warroom.core.errors import EpisodeAborted
 from warroom.core.signals import exit_code
@@ -237,15 +238,18 @@ def _train(
     except EpisodeAborted as error:
         if not (folder / RECORD).is_file():  # nothing has begun
             raise
-        kept = "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
-        raise ValueError(f"{error}; {kept}. Resume with: {again}") from error
+        raise ValueError(f"{error}; {_kept(folder)}. Resume with: {again}") from error
     except KeyboardInterrupt as stop:
-        say(f"\nStopped at once; the last checkpoint is kept. Resume with:\n  {again}", "yellow")
+        say_stopped(folder, _kept(folder), again)
         raise typer.Exit(exit_code(stop)) from None
     if interrupted is not None:
         say(f"\nStopped after step {steps}; its checkpoint is kept. Resume with:\n  {again}", "yellow")
         raise typer.Exit(exit_code(interrupted))
     return summary
+
+
+def _kept(folder: Path) -> str:
+    return "the last checkpoint is kept" if heavy.grpo.last_checkpoint(folder) else "no checkpoint was due yet"
 
 
 def _dev_evaluator(config: TrainConfig) -> "DevEvaluator | None":

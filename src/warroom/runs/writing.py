@@ -54,6 +54,8 @@ class RunWriter:
         except BaseException:
             self._lock.release()
             raise
+        if before is None and resume:
+            self.notes.append(f"{folder} holds no run to resume; a new one begins")
         if before is not None:
             if before.commit != record.commit:
                 self.notes.append(f"the run was started at commit {before.commit} and is resumed at {record.commit}")
