@@ -172,6 +172,18 @@ def test_a_card_is_made_of_a_training_run_and_test_incidents_only(trained: Path,
 # -- wrong input ----------------------------------------------------------------------------------------
 
 
+def test_a_folder_that_cannot_be_used_and_a_misspelt_model_are_refused_before_anything_heavy_is_loaded(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    for words, told in (
+        (["--model", "nano-warm", "--out", str(tmp_path)], "exists and is not a run folder"),
+        (["--model", "nano-warm", "--out", str(tmp_path / "none"), "--resume"], "there is no run to resume"),
+        (["--model", "nano-wram"], "no shipped model 'nano-wram'"),
+    ):
+        assert told in refused_without("torch", "train", *words)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -27,6 +27,7 @@ from warroom.train.config import DAGGER, KEEP, PLAY, SPEED, StartOptions, TrainC
 from warroom.train.preflight import PreflightReport, backend_check, check_teammates
 from warroom.train.resolve_config import resolve_config
 from warroom.train.rollout import RolloutBackend
+from warroom.train.run_folder import check_run_folder
 
 if TYPE_CHECKING:
     from warroom.train.dev import DevEvaluator
@@ -107,6 +108,8 @@ def train_command(
     if start.only_warm_start:
         _only_warm_start(resolved, start, folder)
         return
+    if not (start.from_scratch or preflight_only):
+        check_run_folder(resolved, folder, "", resume)
     with _backend(resolved, server, RolloutOptions.parse(cluster)) as backend:
         if start.from_scratch:
             made = _from_scratch(resolved, start, folder, resume)
@@ -115,10 +118,7 @@ def train_command(
             _preflight(resolved, rehearse, backend)
             return
         summary = _train(resolved, folder, out, resume, rehearse, backend)
-    if json:
-        print_json(summary)
-    elif summary:
-        _print_summary(summary, folder, resolved.seats)
+    _print_outcome(summary, folder, resolved.seats, json)
 
 
 def configuration(params: Mapping[str, object]) -> TrainConfig:
@@ -265,6 +265,13 @@ def _folder(out: Path | None, kind: str, model: str, resume: bool) -> Path:
         raise ValueError("--resume needs --out: the run folder to resume")
     name = model.rstrip("/").rpartition("/")[2] or "model"
     return out or Path("runs") / f"{kind}-{name}-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+def _print_outcome(summary: "TrainSummary | None", folder: Path, seats: Sequence[str], json: bool) -> None:
+    if json:
+        print_json(summary)
+    elif summary:
+        _print_summary(summary, folder, seats)
 
 
 def _print_summary(summary: "TrainSummary", folder: Path, seats: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ def _checked(folder: Path) -> Path:
 def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
     """Download files of a Hub repository, or find them in the cache."""
     near = get_close_matches(name, shipped, n=1, cutoff=0.5)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    meant = f", did you mean {near[0]!r}?" if near else ""
     try:
         return Path(snapshot_download(name, allow_patterns=list(patterns)))
     except errors.HFValidationError as problem:
@@ -95,8 +95,8 @@ def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
         ) from problem
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as problem:
         raise ValueError(
-            f"{quote_input(name)} is no folder here, not in the Hub's cache, and the Hub cannot be reached (offline?)"
-            f"{meant}; name a model's folder, or a model on the Hub"
+            f"{quote_input(name)} is no folder here{meant}; it is not in the Hub's cache, and the Hub cannot be reached"
+            " (offline?): name a model's folder, or a model on the Hub"
         ) from problem
     except errors.HfHubHTTPError as problem:
         raise ValueError(f"the Hub refused {quote_input(name)}: {str(problem).splitlines()[0]}") from problem

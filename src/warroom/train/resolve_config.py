@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib.util import find_spec
 from math import gcd
 from pathlib import Path
@@ -112,6 +113,7 @@ def _rank(folder: Path) -> int | None:
 
 def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
+    _check_model(config.model)
     _check_play(config)
     parse_left_out(config.env, config.leave_out)
     if config.method == DAGGER and config.seats:
@@ -141,6 +143,14 @@ def _check_method(config: TrainConfig, given: Mapping[str, object], unsaid: Trai
             readers = f"{DAGGER} or {FORKS}" if config.method == GRPO else GRPO
             flag = TrainConfig.declared()[name].flag
             raise ValueError(f"--method {config.method} does not read {flag}: leave it out, or choose {readers}")
+
+
+def _check_model(model: str) -> None:
+    """Refuse what is nearly the name of a shipped model, for which the Hub would be asked in vain."""
+    shipped = pretrained_checkpoints()
+    near = get_close_matches(model, shipped, n=1, cutoff=0.75)
+    if near and model not in shipped and not local_folder(model).exists():
+        raise UnknownName("shipped model", model, shipped)
 
 
 def _check_play(config: TrainConfig) -> None:

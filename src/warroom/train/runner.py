@@ -1,7 +1,6 @@
 """A training run from its configuration to its model card: load, check, train, keep, describe."""
 
 import json
-import os
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,18 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from warroom.core.errors import first_line
 from warroom.core.late import LateModule
-from warroom.core.libraries import version_of
 from warroom.core.signals import Interrupts, LineWriter, cause_of
 from warroom.policies.checkpoint import quiet, without_bars
 from warroom.policies.generation import fitting_threads
 from warroom.policies.manifest import Manifest, warm_start_of, write_manifest
 from warroom.policies.model_files import file_sha256, weight_files
-from warroom.runs import SUMMARY, Record, check_folder, claim_folder, git_commit, now, write_text
+from warroom.runs import SUMMARY, claim_folder, write_text
 from warroom.train.callbacks import FINISHED, INTERRUPTED, Display, TrainingCallback, display, phases_shown
 from warroom.train.card import MODEL, write_card
 from warroom.train.confidence import SURE, ConfidencePlan, train_confidence
 from warroom.train.config import FROZEN, GRPO, SHUFFLED, TrainConfig
-from warroom.train.curriculum import parse_curriculum
 from warroom.train.curves import CURVE, learning_curve
 from warroom.train.dev import DevEvaluation, DevEvaluator
 from warroom.train.grpo import load_player, make_trainer, run_grpo
@@ -29,6 +26,7 @@ from warroom.train.preflight import PreflightReport, preflight
 from warroom.train.reporting import Trackers
 from warroom.train.rollout import RolloutBackend
 from warroom.train.rounds import Rounds, make_learner
+from warroom.train.run_folder import check_run_folder, is_main
 from warroom.train.steps import TrainSummary
 
 if TYPE_CHECKING:
@@ -38,8 +36,6 @@ if TYPE_CHECKING:
 else:
     huggingface_hub = LateModule("huggingface_hub", extra="train")
 
-LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
-"""Libraries whose versions a run notes, if they are there."""
 FINISHING = "finishing this step and saving a checkpoint"
 """What a run that was asked to stop does first."""
 
@@ -91,11 +87,9 @@ def train(
     plays the dev split where the configuration asks for evaluations. A `ValueError` says why the folder, the model or a
     check does not allow it; nothing is written then.
     """
-    record = record_of(config, command)
-    if is_main():
-        _check_resume(folder, check_folder(folder, record, resume), resume)
-        if config.push_to_hub:
-            _reserve(config.push_to_hub)
+    record = check_run_folder(config, folder, command, resume)
+    if is_main() and config.push_to_hub:
+        _reserve(config.push_to_hub)
     loaded, report = rehearse(config, 0 if resume else sampled_groups, backend=backend)
     if is_main():
         log_line(report.render())
@@ -211,36 +205,6 @@ class _Run:
         """What makes an evaluation play as the training did, and how the start was made where its own says so."""
         made = warm_start_of(Path(self.loaded.status.loaded))
         return {**self.config.manifest(), "warm_start": made} if made else self.config.manifest()
-
-
-def is_main() -> bool:
-    """Whether this process is the one that writes, of those that `accelerate launch` started."""
-    return os.environ.get("RANK", "0") == "0"
-
-
-def record_of(config: TrainConfig, command: str) -> Record:
-    """What `run.json` says of a training run, before its model is loaded."""
-    reward = config.reward_source()
-    known = {**config.to_json(), "reward_hash": reward.hash} if reward.hash else config.to_json()
-    return Record(
-        kind="train",
-        command=command,
-        config=json.loads(json.dumps(known)),
-        split="train",
-        seeds=[config.seed],
-        policies=[config.model],
-        planned=parse_curriculum(config.curriculum).steps,
-        started=now(),
-        commit=git_commit(),
-        versions={name: found for name in LIBRARIES if (found := version_of(name)) is not None},
-    )
-
-
-def _check_resume(folder: Path, before: Record | None, resume: bool) -> None:
-    if resume and before is None:
-        raise ValueError(f"there is no run to resume in {folder}; name its folder by --out, or leave --resume out")
-    if (folder / SUMMARY).is_file():
-        raise ValueError(f"the run in {folder} has finished; choose another --out")
 
 
 def _reserve(repository: str) -> None:

@@ -1,0 +1,49 @@
+"""What a training run notes of itself in its folder, and whether it may use that folder; nothing here is heavy."""
+
+import json
+import os
+from pathlib import Path
+
+from warroom.core.libraries import version_of
+from warroom.runs import SUMMARY, Record, check_folder, git_commit, now
+from warroom.train.config import TrainConfig
+from warroom.train.curriculum import parse_curriculum
+
+LIBRARIES = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers", "vllm", "unsloth")
+"""Libraries whose versions a run notes, if they are there."""
+
+
+def is_main() -> bool:
+    """Whether this process is the one that writes, of those that `accelerate launch` started."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def record_of(config: TrainConfig, command: str) -> Record:
+    """What `run.json` says of a training run, before its model is loaded."""
+    reward = config.reward_source()
+    known = {**config.to_json(), "reward_hash": reward.hash} if reward.hash else config.to_json()
+    return Record(
+        kind="train",
+        command=command,
+        config=json.loads(json.dumps(known)),
+        split="train",
+        seeds=[config.seed],
+        policies=[config.model],
+        planned=parse_curriculum(config.curriculum).steps,
+        started=now(),
+        commit=git_commit(),
+        versions={name: found for name in LIBRARIES if (found := version_of(name)) is not None},
+    )
+
+
+def check_run_folder(config: TrainConfig, folder: Path, command: str, resume: bool) -> Record:
+    """The record of a run, whose folder is free for it or with `resume` holds its beginning; else a `ValueError`."""
+    record = record_of(config, command)
+    if not is_main():
+        return record
+    before = check_folder(folder, record, resume)
+    if resume and before is None:
+        raise ValueError(f"there is no run to resume in {folder}; name its folder by --out, or leave --resume out")
+    if (folder / SUMMARY).is_file():
+        raise ValueError(f"the run in {folder} has finished; choose another --out")
+    return record
