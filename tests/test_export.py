@@ -110,6 +110,9 @@ def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: P
     record["planned"] = 2
     (other / RECORD).write_text(json.dumps(record))
     assert "which is not in the plan of its run.json; delete that line" in refused("merge", other, *out)
+    record["kind"] = "train"
+    (other / RECORD).write_text(json.dumps(record))
+    assert "holds a run of `warroom train`; merge shards" in refused("merge", other, other, *out)
     assert "exists" in refused("merge", *shards, "--out", whole)
 
 

@@ -125,6 +125,18 @@ def test_a_cut_last_line_is_named_by_readers_and_replaced_by_resume(tmp_path: Pa
     assert list(read_episodes(tmp_path)) == episodes
 
 
+def test_a_damaged_line_is_named_and_its_episode_is_played_again_without_it(tmp_path: Path) -> None:
+    episodes = written(tmp_path, 3)
+    path = tmp_path / runs.EPISODES
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], "damaged\n", lines[2]]))
+    with pytest.raises(ValueError, match="line 2: .*remove the line: resume the run, which plays its episode again"):
+        list(read_episodes(tmp_path))
+    path.write_text(lines[0] + lines[2])
+    with open_run(tmp_path, record(), resume=True) as run:
+        assert [key for key in map(key_of, episodes) if key not in run.played] == [key_of(episodes[1])]
+
+
 def test_a_short_run_says_how_much_is_missing_and_how_to_finish_it(tmp_path: Path) -> None:
     written(tmp_path, 2)
     with pytest.raises(

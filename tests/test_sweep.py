@@ -137,5 +137,7 @@ def test_a_folder_of_another_cell_is_left_alone(tmp_path: Path) -> None:
     place = CellFolder(tmp_path / "cell")
     place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
     place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
-    with pytest.raises(ValueError, match="choose another --out"):
+    with pytest.raises(ValueError, match=r"options than this sweep's: model nano \(now nano-start\); choose another"):
         place.prepare(GridCell({"seed": 0}, {"model": "nano-start", "seed": 0}))
+    with pytest.raises(ValueError, match=r"groups left out \(now 4\), seed 0 \(now left out\)"):
+        place.prepare(GridCell({"seed": 0}, {"model": "nano", "groups": 4}))

@@ -57,9 +57,11 @@ def _shared(record: Record) -> dict[str, Any]:
 
 def _check_alike(folders: Sequence[Path], records: Sequence[Record]) -> None:
     """Refuse runs that are no parts of one evaluation."""
-    first = {**_shared(records[0]), "kind of run": "eval", "version of Warroom": records[0].warroom}
+    first = {**_shared(records[0]), "version of Warroom": records[0].warroom}
     for folder, record in zip(folders, records, strict=True):
-        own = {**_shared(record), "kind of run": record.kind, "version of Warroom": record.warroom}
+        if record.kind != "eval":
+            raise ValueError(f"{folder} holds a run of `warroom {record.kind}`; merge shards of one `warroom eval`")
+        own = {**_shared(record), "version of Warroom": record.warroom}
         differing = sorted(name for name in {*own, *first} if own.get(name) != first.get(name))
         if differing:
             raise ValueError(

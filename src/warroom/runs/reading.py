@@ -105,7 +105,7 @@ def scan_episodes(folder: Path, record: Record, notes: list[str] | None = None) 
             if not line.endswith(b"\n"):
                 _cut(path, number, len(line), notes)
                 return
-            episode = _parse(path, number, line)
+            episode = _parse(path, number, line, record)
             key = key_of(episode)
             if key not in planned:
                 raise ValueError(_foreign(path, number, key))
@@ -122,11 +122,12 @@ def check_plan(folder: Path, record: Record) -> MatrixEpisodes | ClientEpisodes:
         raise ValueError(f"{folder / RECORD}: {error}") from error
 
 
-def _parse(path: Path, number: int, line: bytes) -> Episode:
+def _parse(path: Path, number: int, line: bytes, record: Record) -> Episode:
     try:
         return Episode.from_json(line)
     except ValueError as error:
-        raise ValueError(f"{path}: line {number}: {error}") from error
+        then = "resume the run, which plays its episode again" if record.kind == "eval" else "its episode is lost"
+        raise ValueError(f"{path}: line {number}: {error}; if it is damaged, remove the line: {then}") from error
 
 
 def _cut(path: Path, number: int, size: int, notes: list[str] | None) -> None:

@@ -145,7 +145,8 @@ class TrainConfig(Options):
         at_least=0, at_most=1, group=LEARN,
     )  # fmt: skip
     minutes: float = option(
-        10.0, "minutes of processor time after which dagger and forks end; grpo ends with its curriculum", above=0,
+        10.0, "minutes of processor time in rounds after which dagger and forks end, with the round that passes them; "
+        "loading and checks come on top. grpo ends with its curriculum", above=0,
         group=LEARN,
     )  # fmt: skip
     seed: int = option(0, "random seed of incidents and sampling; report the results of three seeds", group=LEARN)

@@ -3,6 +3,7 @@
 Each way in which this can fail has its own message, and none of them ends with another model than the one asked for.
 """
 
+import logging
 import os
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -31,6 +32,7 @@ try:
     from trl.chat_template_utils import add_response_schema, supports_tool_calling
 
     from warroom.policies.checkpoint import DEVICE, chosen_device, load_adapter, load_tokenizer, load_weights, quiet
+    from warroom.policies.generation import SMALL
     from warroom.policies.model_files import CONFIG, ModelFiles, adapter_config, file_sha256, find_model, weight_files
 except ImportError as error:
     raise MissingExtra("train", error) from error
@@ -85,7 +87,14 @@ def load_base(config: TrainConfig) -> LoadedModel:
     with quiet():
         model = _unsloth(source, config) if config.unsloth else _transformers(source, config, device)
     _check_vocabulary(model, tokenizer, config.model)
+    if shape.parameters <= SMALL:
+        logging.getLogger("transformers.integrations.hub_kernels").addFilter(_is_no_advice)
     return LoadedModel(model, tokenizer, _status(model, source, config, device))
+
+
+def _is_no_advice(record: logging.LogRecord) -> bool:
+    """False for the library's advice to install kernels, which a small model on the CPU has no use for."""
+    return "is falling back to its reference PyTorch implementation" not in record.getMessage()
 
 
 def training_device(config: TrainConfig, parameters: int) -> str:

@@ -17,9 +17,11 @@ from warroom.core.spec import EpisodeSpec
 from warroom.core.splits import Split, seed_of
 from warroom.core.types import Observation, ToolCall
 from warroom.policies import PolicySet, policy_names, policy_set
+from warroom.policies.manifest import read_manifest
 from warroom.policies.prompt import read_message, template_ids
-from warroom.train.config import SNAPSHOT, TrainConfig
+from warroom.train.config import COMPACT, SNAPSHOT, TrainConfig
 from warroom.train.curriculum import Curriculum, parse_multiplier, row_options
+from warroom.train.resolve_config import local_folder
 from warroom.train.rollout import LocalBackend, Rollout, RolloutBackend
 from warroom.train.steps import StepRecord
 
@@ -198,7 +200,9 @@ def _prompt_check(config: TrainConfig, tokenizer: "PreTrainedTokenizerBase", cha
         )
     if not absent:
         return PreflightCheck("prompt", OK, f"every tool of {len(chats)} seats is in its prompt")
-    if config.renderer == "compact":
+    if config.renderer == COMPACT and read_manifest(local_folder(config.model)).get("renderer") == COMPACT:
+        return PreflightCheck("prompt", OK, "the compact rendering shows no schemas; the model was trained without")
+    if config.renderer == COMPACT:
         return PreflightCheck("prompt", WARN, "the template shows no schemas; the model has to know its tools already")
     return PreflightCheck("prompt", FAIL, f"the template does not show the tools {', '.join(sorted(set(absent)))}")
 

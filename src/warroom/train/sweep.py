@@ -27,7 +27,7 @@ from warroom.core.errors import UnknownName, quote_input
 from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 from warroom.runs import RECORD, SUMMARY, RunState, read_record
-from warroom.train.config import TrainConfig
+from warroom.train.config import TrainConfig, read_config_file
 
 TABLES = ("train", "grid", "eval")
 EVALUATION = ("attempts", "scenarios", "seeds", "split", "suite", "tiers", "workers")
@@ -152,7 +152,10 @@ class CellFolder(NamedTuple):
         """Write its options. A `ValueError` if the folder holds those of another cell of the same name."""
         text = yaml.safe_dump(cell.config, sort_keys=True)
         if self.config.is_file() and self.config.read_text(encoding="utf-8") != text:
-            raise ValueError(f"{self.config} holds other options than this sweep's; choose another --out")
+            differing = _differing(read_config_file(self.config), cell.config)
+            raise ValueError(
+                f"{self.config} was trained with other options than this sweep's: {differing}; choose another --out"
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self.config.write_text(text, encoding="utf-8")
 
@@ -167,6 +170,12 @@ class CellFolder(NamedTuple):
         env = ["--env", str(read_record(self.train).config["env"])]
         model = ["--policies", f"hf:{self.train / 'model'}"]
         return _warroom("eval", *env, *model, *flags, *split, *_into(self.eval))
+
+
+def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> str:
+    """The options that differ, with both values; one that is left out has its default."""
+    names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    return ", ".join(f"{name} {before.get(name, 'left out')} (now {now.get(name, 'left out')})" for name in names)
 
 
 def _warroom(*words: str) -> list[str]:

@@ -1,7 +1,6 @@
 """TRL's GRPO trainer, taught what it lacks: the end of an incident, calls that cost a turn, controls, and a record."""
 
 import json
-import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -52,8 +51,6 @@ DIVERGENCE_SAMPLE = 8
 """Rollouts of a step on which the divergence from the start is measured when the loss does not need it."""
 LIBRARY_WARNINGS = (".*gradient_checkpointing.* is deprecated",)
 """Warnings about how TRL calls transformers, which a user cannot act on."""
-SLOW_PATH_WARNING = "is falling back to its reference PyTorch implementation"
-"""The library's advice to install kernels, which at a nano's size gain nothing."""
 INDEPENDENT = (DistributedType.NO, DistributedType.MULTI_GPU)
 """Kinds of parallelism in which a process generates without the others, so that it may begin again by itself."""
 Recorder = Callable[[StepRecord], None]
@@ -385,19 +382,10 @@ def _owned(ids: list[int], place: int) -> OwnedTokens:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    kernels = logging.getLogger("transformers.integrations.hub_kernels")
-    kernels.addFilter(_is_relevant_warning)
-    try:
-        with warnings.catch_warnings():
-            for message in LIBRARY_WARNINGS:
-                warnings.filterwarnings("ignore", message=message)
-            yield
-    finally:
-        kernels.removeFilter(_is_relevant_warning)
-
-
-def _is_relevant_warning(record: logging.LogRecord) -> bool:
-    return SLOW_PATH_WARNING not in record.getMessage()
+    with warnings.catch_warnings():
+        for message in LIBRARY_WARNINGS:
+            warnings.filterwarnings("ignore", message=message)
+        yield
 
 
 def _copy(model: PreTrainedModel, beta: float) -> PreTrainedModel | None:
