@@ -16,8 +16,10 @@ import pytest
 import tiny_env
 from command import refused, refused_without, run
 from sources import SOURCE
+from warroom.cli import progress as progress_lines
 from warroom.cli.app import GROUPS
 from warroom.cli.lazy import LazyGroup
+from warroom.cli.progress import progress
 from warroom.cli.stopping import say_stopped
 from warroom.episode import Episode
 from warroom.evals.bench import compiled_modules
@@ -409,6 +411,18 @@ def test_ctrl_c_keeps_finished_episodes_and_resume_comes_to_the_same_summary(
     for name in (EPISODES, "summary.json"):
         assert (tmp_path / "cut" / name).read_bytes() == (uninterrupted / name).read_bytes()
     assert set(kept) <= set(lines_of(tmp_path / "cut"))
+
+
+def test_a_log_gets_a_line_of_progress_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("episodes", 8, 2, lambda: "2 workers") as watch:
+        watch(1)
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(progress_lines, "SECONDS_BETWEEN_LINES", 0.0)
+    with progress("episodes", 8, 2, lambda: "2 workers") as watch:
+        watch(4)
+    assert re.fullmatch(r"6 of 8 episodes, about 0:00:0\d left, 2 workers\n", capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("tiny")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -437,6 +438,14 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path, serve: Serve) -> Non
     peer.close()
     line = refused("eval", *PLAN, "--base-url", peer.url, "--out", tmp_path / "run", "--retries", "0")
     assert f"m at {peer.url}: it cannot be reached" in line
+
+
+@pytest.mark.slow
+def test_a_request_that_waits_says_for_what(tmp_path: Path, serve: Serve) -> None:
+    peer = serve(heals)
+    peer.close()
+    done = run("eval", *PLAN, "--base-url", peer.url, "--out", tmp_path / "run", "--retries", "2")
+    assert re.search(rf"^waiting for m at {peer.url}: it cannot be reached .*; retry 2 in [12] s$", done.stderr, re.M)
 
 
 @pytest.mark.slow

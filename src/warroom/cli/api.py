@@ -65,10 +65,14 @@ def connect(
     if folder is not None and resume:
         ledger.load(folder)
     try:
-        with heavy.llm_client.LLMClient(api, ledger, resume) as client:
+        with heavy.llm_client.LLMClient(api, ledger, resume, on_wait=_say_waiting) as client:
             yield client
     finally:
         _note_usage(ledger, api, quiet=folder is not None)
+
+
+def _say_waiting(why: str) -> None:
+    say(f"waiting for {why}", "yellow")
 
 
 def _note_usage(ledger: UsageLedger, api: ApiOptions, quiet: bool) -> None:

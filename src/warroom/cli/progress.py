@@ -1,9 +1,10 @@
-"""Bars of progress: on a screen, nothing elsewhere."""
+"""Progress: bars on a screen, elsewhere a line now and then."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import (
@@ -18,6 +19,10 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from warroom.cli.output import say
+
+SECONDS_BETWEEN_LINES = 30.0
+"""Seconds between two lines where there is no screen."""
 PATIENCE = 2.0
 """Seconds that reading may take before a bar of bytes shows."""
 
@@ -26,18 +31,38 @@ PATIENCE = 2.0
 def progress(
     what: str, planned: int, already: int = 0, detail: Callable[[], str] = str
 ) -> Iterator[Callable[[int], None]]:
-    """A bar on a screen, nothing elsewhere; yields what is to be called with the number just done.
+    """A bar on a screen, elsewhere a line now and then; yields what is to be called with the number just done.
 
     `detail` is asked for what else there is to say, such as who plays.
     """
     if not sys.stderr.isatty():
-        yield lambda count: None
+        yield _ProgressLines(what, planned, already, detail).advance
         return
 
     columns = (BarColumn(), MofNCompleteColumn(), _PaceColumn(what, detail), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(what, total=planned, completed=already)
         yield lambda count: bar.advance(task, count)
+
+
+class _ProgressLines:
+    """What a log gets: how many are done and how long the rest may take."""
+
+    def __init__(self, what: str, planned: int, done: int, detail: Callable[[], str]) -> None:
+        self._what, self._planned, self._already, self._done, self._detail = what, planned, done, done, detail
+        self._begun = self._said = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        """Note that so many more are done."""
+        self._done += count
+        now = time.monotonic()
+        if now - self._said < SECONDS_BETWEEN_LINES:
+            return
+        self._said = now
+        left = (now - self._begun) / max(1, self._done - self._already) * (self._planned - self._done)
+        rest = f"about {timedelta(seconds=round(left))} left"
+        text = f"{self._done} of {self._planned} {self._what}, {rest}"
+        say(", ".join(part for part in (text, self._detail()) if part))
 
 
 class _PaceColumn(ProgressColumn):

@@ -7,10 +7,12 @@ does not wait for any.
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+import time
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import replace
 from importlib import metadata
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -45,6 +47,10 @@ MAX_BACKOFF = 60.0
 """Seconds between two tries, where the server names none."""
 MAX_RETRY_AFTER = 600.0
 """Seconds that a server may ask for; the episode is given up if it asks for more."""
+WORTH_A_NOTICE = 1.0
+"""Seconds that a request waits before somebody is told."""
+SECONDS_BETWEEN_NOTICES = 10.0
+"""Seconds between two notices that requests wait."""
 MAX_CONSECUTIVE_FAILURES = 3
 """Requests that fail for good in a row, none answered between them, after which a server counts as gone."""
 
@@ -53,9 +59,16 @@ class LLMClient:
     """Connects the seats of a run with one server, or with a recording. Use it as a context manager."""
 
     def __init__(
-        self, api: ApiOptions, ledger: UsageLedger | None = None, resume: bool = False, *, budget: Budget | None = None
+        self,
+        api: ApiOptions,
+        ledger: UsageLedger | None = None,
+        resume: bool = False,
+        *,
+        budget: Budget | None = None,
+        on_wait: Callable[[str], object] = str,
     ) -> None:
-        """With `resume` a recording is continued. `budget` is that of the ledger if it is no other.
+        """With `resume` a recording is continued. `budget` is that of the ledger if it is no other. `on_wait` is told
+        now and then, from another thread, why requests wait.
 
         A `ValueError` or `MissingExtra` says what is missing.
         """
@@ -66,6 +79,7 @@ class LLMClient:
         """How each model is asked, by its name as a policy."""
         self._recording = CallRecorder(Path(api.record), self.api.play, resume) if api.record is not None else None
         self._models: dict[str, LlmModel] = {}
+        self._on_wait, self._told = on_wait, -inf
         self._slots, self._failures = asyncio.Semaphore(api.concurrency), 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="llm", daemon=True)
@@ -122,7 +136,15 @@ class LLMClient:
             if pause is None:
                 raise self._final_error(request, attempt, ended)
             attempt += 1
+            if pause > WORTH_A_NOTICE:
+                self._tell(f"{request.body['model']} at {self.api.base_url}: {ended}; retry {attempt} in {pause:.0f} s")
             await asyncio.sleep(pause)
+
+    def _tell(self, why: str) -> None:
+        """Say why a request waits, unless another did a moment ago."""
+        if time.monotonic() - self._told > SECONDS_BETWEEN_NOTICES:
+            self._told = time.monotonic()
+            self._on_wait(why)
 
     async def _attempt(self, request: Request, attempt: int) -> ApiResponse | RequestFailed:
         """Send a request once, within the caps."""
