@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
 from warroom.envs.fleet.options import FleetOptions
 from warroom.evals.compare import compare_runs
-from warroom.evals.metrics import METRICS, Result
+from warroom.evals.metrics import METRICS, Result, result_of
 from warroom.evals.plan import Plan, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
@@ -256,6 +257,15 @@ def test_no_interval_leaves_what_a_metric_can_be() -> None:
 def test_no_number_of_the_summary_is_infinite_or_nan(tmp_path: Path) -> None:
     text = json.dumps(publish(played(tmp_path, plan(seeds=(0,)))))
     assert "NaN" not in text and "Infinity" not in text
+
+
+def test_refused_calls_are_counted_for_each_policy(tmp_path: Path) -> None:
+    folder = played(tmp_path, plan(policies=("oracle",), baseline=None))
+    summary, episodes = publish(folder), list(read_episodes(folder))
+    assert all(row["refused_calls"]["mean"] == 0 for row in summary["rows"])
+    steps = (*episodes[0].steps[:-1], replace(episodes[0].steps[-1], refused=True))
+    assert result_of(replace(episodes[0], steps=steps)).refused_calls == 1
+    assert "refused calls" in (folder / "report.html").read_text()
 
 
 # -- compare ------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ METRIC_INFO = {
     "rogue_false_positive": MetricInfo("innocents flagged", is_share=True, compared=True, headline=True),
     "wrong_fixes": MetricInfo("wrong fixes", bounds=(0.0, inf), headline=True),
     "mttr": MetricInfo("minutes to resolve", decimals=1, compared=True, headline=True),
+    "refused_calls": MetricInfo("refused calls", bounds=(0.0, inf)),
     "turns": MetricInfo("turns", decimals=1),
     "fixed_given_right": MetricInfo("solved if cause named right", is_share=True),
     "fixed_given_wrong": MetricInfo("solved if cause named wrong", is_share=True),

@@ -30,7 +30,9 @@ class Result(NamedTuple):
     """Points by term of the rubric."""
     spec: EpisodeSpec | None = None
     truth: Mapping[str, object] = {}
-    """Of the incident; both are empty for a result that no episode stands behind."""
+    """Of the incident; empty, as the spec is, for a result that no episode stands behind."""
+    refused_calls: int | None = None
+    """Calls that the environment refused; None if no episode stands behind the result."""
 
     @property
     def incident(self) -> IncidentId:
@@ -40,10 +42,11 @@ class Result(NamedTuple):
 
 def result_of(episode: Episode) -> Result:
     """The part of an episode that a summary needs."""
-    e = episode
+    e, refused = episode, sum(step.refused for step in episode.steps)
     return Result(
-        e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points, e.spec, e.truth
-    )
+        e.env, e.scenario, e.tier, e.seed, e.split, e.policy, e.total, e.score, e.outcome, e.points, e.spec, e.truth,
+        refused,
+    )  # fmt: skip
 
 
 Value = bool | float | None
@@ -80,6 +83,7 @@ METRICS: dict[str, Reader] = {
     "rogue_false_positive": _outcome("rogue_false_positive"),
     "wrong_fixes": _outcome("wrong_fixes"),
     "mttr": _minutes,
+    "refused_calls": lambda result, horizons: result.refused_calls,
     "fixed_given_right": _fixed_given(True),
     "fixed_given_wrong": _fixed_given(False),
 }
