@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from warroom.cli.app import app
 
-PROGRESS = " episodes planned"
+PROGRESS = " planned -> "
 
 
 def run(*words: object, stdin: str | bytes | None = None) -> Result:

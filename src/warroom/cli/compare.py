@@ -11,6 +11,7 @@ from warroom.cli import heavy
 from warroom.cli.options import Json, RunFolder
 from warroom.cli.output import console, new_table, print_json, say
 from warroom.core.types import JsonObject
+from warroom.core.words import counted
 
 
 def compare_command(
@@ -44,7 +45,7 @@ def _print_comparison(found: JsonObject, everything: bool) -> None:
     if rows:
         screen.print(_comparison_table(found, rows))
     if left_out:
-        screen.print(Text(f"{left_out} rows without any difference are omitted; show them with --all"))
+        screen.print(Text(f"{counted(left_out, 'row')} without any difference omitted; --all shows everything"))
 
 
 def _comparison_table(found: JsonObject, rows: Sequence[JsonObject]) -> Table:

@@ -23,7 +23,7 @@ from warroom.cluster.options import LOCAL, ClusterOptions, cluster_options
 from warroom.core.errors import RunStopped
 from warroom.core.salt import Salt
 from warroom.core.signals import exit_code
-from warroom.core.words import split_list
+from warroom.core.words import counted, split_list
 from warroom.envs import make
 from warroom.evals.plan import Plan, parse_seeds
 from warroom.evals.record import evaluation_record
@@ -173,7 +173,11 @@ def play_shown(
     for note in run.notes:
         say(f"note: {note}", "yellow")
     already = sum(run.played.values())
-    say(f"{len(plan)} episodes planned" + (f", {already} already played" if already else "") + f" -> {folder}")
+    say(
+        f"{counted(len(plan), 'episode')} planned"
+        + (f", {already} already played" if already else "")
+        + f" -> {folder}"
+    )
     try:
         with run, progress("episodes", len(plan), already, remote.detail if remote else str) as watch:
             if client is not None:

@@ -23,6 +23,7 @@ from warroom.cli.options import (
 )
 from warroom.cli.output import say
 from warroom.core.checks import check_choice
+from warroom.core.words import counted
 from warroom.episode import Episode
 from warroom.evals.export import OPENAI, TRL, write_csv, write_messages
 from warroom.policies.names import sees_truth
@@ -93,7 +94,7 @@ def export_command(
         count = write(episodes, out)
     except OSError as error:
         raise ValueError(f"cannot write {out}: {error.strerror or error}; choose another --out") from error
-    say(f"{count} {'conversations' if format_ in STYLES else 'episodes'} -> {out}")
+    say(f"{counted(count, 'conversation' if format_ in STYLES else 'episode')} -> {out}")
 
 
 def _good(episodes: list[Episode], least_score: float, run: Path) -> list[Episode]:

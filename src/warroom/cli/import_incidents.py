@@ -11,6 +11,7 @@ from warroom.cli.options import Json
 from warroom.cli.output import console, new_table, print_json, say
 from warroom.cli.progress import progress
 from warroom.core.types import JsonObject
+from warroom.core.words import counted
 from warroom.importers.incidents.recording import ArchiveWriter, import_incidents, open_source
 
 
@@ -41,7 +42,7 @@ def incidents_command(
 
 
 def _print_archive(archive_writer: ArchiveWriter) -> None:
-    title = f"{len(archive_writer.incidents)} incidents, {len(archive_writer.kinds)} services"
+    title = f"{counted(len(archive_writer.incidents), 'incident')}, {counted(len(archive_writer.kinds), 'service')}"
     table = new_table(title, ("incident",), ("lines", "spans", "samples", "warnings"))
     for id, row in archive_writer.incidents.items():
         table.add_row(id, *(f"{count:,}" for count in row["counts"].values()), str(len(row["warnings"])))

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warroom.cli.output import console, print_json
+from warroom.core.words import counted
 from warroom.envs.tickets.storage import (
     ImportedKnowledgeBase,
     ImportSource,
@@ -58,7 +59,7 @@ def report(source: ImportSource, stored: ImportedKnowledgeBase, out: Path, json:
     if replaced:
         print(f"{replaced:,} tickets replaced older ones with the same id")
     _print_warnings(source)
-    print(f"wrote {out}: {totals['documents']:,} documents, {totals['tickets']:,} tickets")
+    print(f"wrote {out}: {counted(totals['documents'], 'document')}, {counted(totals['tickets'], 'ticket')}")
 
 
 def _print_warnings(source: ImportSource) -> None:

@@ -15,6 +15,7 @@ from warroom.cli.options import Json
 from warroom.cli.output import command_line, console, new_table, print_json, say
 from warroom.cli.train import configuration
 from warroom.core.signals import cause_of, exit_code, signal_of
+from warroom.core.words import counted
 from warroom.runs import write_text
 from warroom.train.sweep import CellFolder, Compared, GridCell, TrainingGrid, compared, read_sweep
 
@@ -76,7 +77,7 @@ class Running:
     def play(self, out: Path) -> list[Path]:
         """Run what is left to run; returns the cells that failed. Ctrl-C stops all in good order."""
         waiting = [folder for folder in self.cells if CellFolder(folder).next_command(self.sweep)]
-        say(f"{len(self.cells)} cells, {len(self.cells) - len(waiting)} of them done before -> {out}")
+        say(f"{counted(len(self.cells), 'cell')}, {len(self.cells) - len(waiting)} of them done before -> {out}")
         running: list[RunningCell] = []
         failed: list[Path] = []
         try:

@@ -18,6 +18,7 @@ from warroom.cli.options import (
 )
 from warroom.cli.output import say
 from warroom.cli.progress import progress
+from warroom.core.words import counted
 from warroom.evals.viewer_link import link_viewer
 from warroom.runs import REMEDY, VIEWER, read_record, write_text
 from warroom.view.page_file import page_text
@@ -68,7 +69,7 @@ def view_command(
     write_text(path, page, NOT_WRITTEN)
     if path == run / _usual_name(None):
         link_viewer(run)
-    print(f"viewer: {path} ({count} episodes, {path.stat().st_size / 1e6:.1f} MB)")
+    print(f"viewer: {path} ({counted(count, 'episode')}, {path.stat().st_size / 1e6:.1f} MB)")
     if open_page and not os.environ.get("CI"):
         webbrowser.open(path.resolve().as_uri())
 

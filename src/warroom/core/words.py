@@ -18,6 +18,11 @@ def split_list(text: str, by: str = ",") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(by) if part.strip())
 
 
+def counted(count: int, noun: str) -> str:
+    """How many there are of something whose plural takes an s: `1 episode`, `1,200 episodes`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def facts_in_words(facts: Mapping[str, object], *, comma: str = ", ") -> str:
     """Names and values without those that are None; `comma` stands between the items of a list."""
     known = {name.replace("_", " "): value for name, value in facts.items() if value is not None}

@@ -17,6 +17,7 @@ from warroom.cluster.work_queue import Chunk, WorkQueue
 from warroom.core.errors import EpisodeAborted
 from warroom.core.late import LateModule
 from warroom.core.signals import Interrupts, LineWriter
+from warroom.core.words import counted
 from warroom.evals.engines import BATCH, EpisodeLine, is_served, local_models, play_chunk, scenario_hashes
 from warroom.evals.plan import Plan
 from warroom.policies import PolicySet, hf
@@ -105,7 +106,7 @@ class RayEngine:
         if self._pool is None:
             return ""
         machines = self._pool.machines
-        return f"{machines} machine{'s' * (machines != 1)}, {self._pool.workers} workers"
+        return f"{counted(machines, 'machine')}, {counted(self._pool.workers, 'worker')}"
 
     def play(self, todo: Sequence[EpisodeKey]) -> Generator[EpisodeLine, None, None]:
         """Each episode as its chunk comes; an interruption is raised once what is under way has come."""
@@ -169,5 +170,5 @@ def ray_engine(
         if client is not None:
             demand = demand._replace(workers=min(demand.workers, client.api.concurrency))
         machines = len(cluster.machines)
-        log_line(f"Ray: {machines} machine{'s' * (machines != 1)}, {demand.workers} workers")
+        log_line(f"Ray: {counted(machines, 'machine')}, {counted(demand.workers, 'worker')}")
         yield RayEngine(plan, demand, log_line, client)

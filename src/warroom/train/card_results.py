@@ -10,6 +10,7 @@ from warroom.core.scenario import TIERS, TrainingProfile
 from warroom.core.splits import Split
 from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
+from warroom.core.words import counted
 from warroom.envs import environments
 from warroom.policies.model_files import sha256
 from warroom.policies.names import HF, is_llm
@@ -137,7 +138,7 @@ def _differences(comparisons: Sequence[JsonObject]) -> str:
     """The paired differences in points to the baseline, a line for each."""
     lines = [
         f"- {row['tier']}: {row['policy']} minus {row['baseline']} {figure(row['difference'], SHOWN['points'])}, "
-        f"p = {row['p']:.4f}, {row['incidents']} incidents"
+        f"p = {row['p']:.4f}, {counted(row['incidents'], 'incident')}"
         for row in comparisons
         if row["metric"] == "points"
     ]
