@@ -151,6 +151,17 @@ def test_what_is_no_time_is_none(text: str) -> None:
     assert TimeFinder().find(text) is None
 
 
+def test_of_two_times_in_a_line_the_first_counts_whatever_other_lines_state() -> None:
+    reader = LineReader()
+    stamp, local = "cart-1  | 2026-01-29T08:00:00.000000000Z", "16:00:00.123"
+    lines = (f"{stamp} {local} INFO a", f"{stamp} INFO b", f"{stamp} {local} INFO c", f"cart-1  | {local} INFO d")
+    moments = [reader.read(line)[0].moment for line in (*lines, *lines)]
+    platform = moment_of("2026-01-29T08:00:00Z")
+    assert moments == [platform, platform, platform, moment_of(local)] * 2
+    (record,) = reader.read(f"Jan 29 10:00:00 node1 pay-api[123]: {local} INFO ok")
+    assert (record.service, record.level, record.text) == ("pay-api", "INFO", "ok")
+
+
 def test_times_of_day_go_on_past_midnight_and_a_yearless_date_takes_the_year_of_the_log() -> None:
     clock = LogClock(Dated.TIME)
     evening, morning = (clock.seconds(moment_of(text), 0) for text in ("23:59:50", "00:00:10"))

@@ -82,7 +82,7 @@ class LineReader:
     def __init__(self, column: bool = False) -> None:
         """With `column`, a bare word between level and text is the service; see `has_column`."""
         self.column = column
-        self._times = TimeFinder()
+        self._times, self._second_times = TimeFinder(), TimeFinder()
         self._names: dict[str, str] = {}
 
     def read(self, line: str) -> list[LogRecord]:
@@ -171,7 +171,7 @@ class LineReader:
         """Where the times of a line end: collectors write one of their own before that of the service."""
         if not text[start : start + 3].strip(" [")[:1].isdigit():
             return start
-        found = self._times.find(text[start : start + 60])
+        found = self._second_times.find(text[start : start + 60])
         return start + found.end if found and not text[start : start + found.start].strip() else start
 
 
@@ -209,7 +209,8 @@ def tail_of(rest: str) -> LineRemainder:
     near = _LEVEL_NEAR.match(rest)
     if near is not None:
         writer, text = _writer(rest[near.end() :])
-        return LineRemainder(writer or _last_name(near[1]), LEVEL_WORDS[near[2]], text)
+        before = _last_name(near[1]) or _writer(near[1], colon_only=True)[0]
+        return LineRemainder(writer or before, LEVEL_WORDS[near[2]], text)
     writer, text = _writer(rest, colon_only=True)
     inner = _LEVEL_FIRST.match(text) if writer else None
     if inner is not None:

@@ -62,7 +62,7 @@ SHAPES = (
     TimestampFormat("1772619332", r"(?P<epoch>1\d{9})(?:\d{9}|\d{6}|\d{3}|\.\d{1,9})?(?![\d.])"),
     TimestampFormat("10:15:32", rf"(?<!\d[T _:-]){_HMS}"),
 )
-"""None matches a part of another, so that the order in which they are tried does not matter."""
+"""None matches a part of another, so that in a line with one time the order in which they are tried does not matter."""
 _MAYBE = re.compile(r"\d[:.]\d|\d{6}")
 """In every time; most lines without one are told by it alone."""
 _PATTERNS = tuple(re.compile(rf"(?<![\d.:-])\[?(?:{shape.pattern})\]?") for shape in SHAPES)
@@ -88,14 +88,24 @@ class TimeFinder:
         head = line[:HEAD]
         if not _MAYBE.search(head):
             return None
+        rank, found = self._search(head, len(head))
+        while found and _MAYBE.search(head[: found.start]):  # a line may hold two times, and the first counts
+            earlier_rank, earlier = self._search(head, found.start)
+            if earlier is None:
+                break
+            rank, found = earlier_rank, earlier
+        if rank:
+            self._order.insert(0, self._order.pop(rank))
+        return found
+
+    def _search(self, head: str, end: int) -> tuple[int, FoundTime | None]:
+        """The time that the first fitting shape finds before `end`, and the rank of that shape."""
         for rank, shape in enumerate(self._order):
-            match = _PATTERNS[shape].search(head)
+            match = _PATTERNS[shape].search(head, 0, end)
             found = _moment(shape, match[0]) if match else None
             if match and found:
-                if rank:
-                    self._order.insert(0, self._order.pop(rank))
-                return FoundTime(found, *match.span())
-        return None
+                return rank, FoundTime(found, *match.span())
+        return 0, None
 
 
 def moment_of(text: str) -> Moment | None:
