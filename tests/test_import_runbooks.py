@@ -335,7 +335,7 @@ def test_the_command_makes_a_knowledge_base_and_touches_nothing_else(tree, tmp_p
     root, out = tree({"a.md": "# A [red]x[/red]\ntext", "empty.md": "", "[b].md": ""}), tmp_path / "kb"
     output = printed("import", "runbooks", root, "--out", out)
     assert "3 files, 1 articles" in output and "[b].md" in output
-    assert f"wrote {out}: 1 documents, 0 tickets" in output
+    assert f"wrote {out}: 1 document, 0 tickets" in output
     assert "exists; choose another --out" in refused("import", "runbooks", root, "--out", out)
     data = json.loads(printed("import", "runbooks", root, "--out", out, "--force", "--json"))
     assert data["counts"] == {"files": 3, "articles": 1} and data["holds"] == {"documents": 1, "tickets": 0}

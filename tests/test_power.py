@@ -13,6 +13,7 @@ from command import printed, refused
 from warroom.evals.power import (
     DifferenceVariance,
     PowerQuestion,
+    assess,
     detection_power,
     difference_variance,
     incidents_needed,
@@ -159,3 +160,9 @@ def test_the_command_answers_from_a_run_and_from_numbers(tmp_path: Path) -> None
 @pytest.mark.parametrize("arguments", [(), ("--sd", "1"), ("somewhere", "--sd", "1", "--incidents", "9")])
 def test_the_command_refuses_what_gives_no_answer(arguments: tuple[str, ...]) -> None:
     assert "--sd" in refused("power", *arguments)
+
+
+def test_what_never_varied_plans_nothing(tmp_path: Path) -> None:
+    row = assess(DifferenceVariance(0.0), PowerQuestion(8, 1, 0.05, 0.8, 0.95))
+    assert (row.detectable, row.power, row.needed) == (None, None, None)
+    assert "no plan can build on" in refused("power", "--sd", "0", "--difference", "0.05")

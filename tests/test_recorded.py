@@ -397,14 +397,17 @@ def test_a_recording_that_is_written_again_is_read_again(tmp_path):
 
 
 def test_a_recording_is_evaluated_by_one_command(folder, tmp_path):
-    arguments = ["eval", "--env", "logs", "--suite", "recorded", "--recording", str(folder), "--seeds", "3", "--json"]
+    arguments = ["eval", "--env", "logs", "--recording", str(folder), "--seeds", "3", "--json"]
     out = tmp_path / "run"
+    for other in (["--suite", "full"], ["--scenarios", "cascading_failure"]):
+        refused = CliRunner().invoke(app, [*arguments, "--policies", "loudest", *other])
+        assert refused.exit_code == 2 and "recorded" in refused.output, "generated incidents are no recordings"
     result = CliRunner().invoke(app, [*arguments, "--policies", "loudest,fusion", "--out", str(out), "--workers", "1"])
     assert result.exit_code == 0, result.output
     rows = {row["policy"]: row for row in json.loads(result.stdout)["rows"] if row["scenario"] is None}
     assert rows["fusion"]["solved"]["mean"] == 1.0 and rows["fusion"]["n"] == 3, "one tier, not three"
     assert CliRunner().invoke(app, ["replay", str(out)]).exit_code == 0
-    wrong = CliRunner().invoke(app, [*arguments[:6], str(tmp_path), *arguments[7:], "--policies", "fusion"])
+    wrong = CliRunner().invoke(app, [*arguments[:4], str(tmp_path), *arguments[5:], "--policies", "fusion"])
     assert wrong.exit_code != 0 and "is no folder of recordings" in wrong.output
 
 

@@ -15,14 +15,16 @@ import tiny_env
 from browser import open_page
 from cases import some_of
 from command import printed
+from warroom.core.salt import Salt
 from warroom.core.splits import seed_of
 from warroom.envs import episode_spec
 from warroom.envs.fleet.options import FleetOptions
 from warroom.evals.compare import compare_runs
-from warroom.evals.metrics import METRICS, Result, result_of
+from warroom.evals.metrics import METRICS, Metrics, Result, result_of
 from warroom.evals.plan import Plan, parse_seeds, scenarios_of
 from warroom.evals.plots import PICTURES, line_styles, spread_labels
 from warroom.evals.publish import publish
+from warroom.evals.report import inspected_policies
 from warroom.evals.run import missing, play_plan
 from warroom.evals.summary import summarise
 from warroom.evals.viewer_link import link_viewer
@@ -293,6 +295,29 @@ def test_runs_of_one_policy_each_are_compared_by_incident(tmp_path: Path) -> Non
     beyond = {r["metric"] for r in found["rows"] if r["tier"] and r["difference"]["mean"] > 0 and r["p_holm"] <= 0.05}
     assert re.match(r"B oracle against A random: higher in .*; lower in .*mttr \((easy|hard)", told)
     assert beyond and all(metric.replace("_", " ") in told for metric in beyond)
+
+
+def test_runs_under_different_salts_are_not_compared(tmp_path: Path) -> None:
+    (tmp_path / "salt").write_text("0123456789abcdef" * 4)
+    folders = [
+        played(tmp_path / name, plan(policies=("expert",), baseline=None, salt=salt))
+        for name, salt in (("a", Salt.read(tmp_path / "salt")), ("b", None))
+    ]
+    with pytest.raises(ValueError, match="under different salts"):
+        compare_runs(*folders)
+
+
+def test_the_page_studies_the_model_of_a_run_and_no_reference() -> None:
+    assert inspected_policies(["llm:mine", "heuristic"]) == "llm:mine"
+    assert inspected_policies(["heuristic", "nano-start", "hf:runs/x", "expert", "oracle"]) == "hf:runs/x"
+    assert inspected_policies(["heuristic", "expert", "oracle", "noop"]) == "expert"
+    assert inspected_policies(["oracle"]) == "oracle"
+
+
+def test_unresolved_incidents_count_for_as_long_as_their_tier_lasts() -> None:
+    outcome = {"solved": False, "mttr": None, "turns": 2.0}
+    left = Result("logs", "logs/silent_loss", "medium", 0, "test", "llm:mine", -10.0, -0.1, outcome)
+    assert Metrics.of([left]).value("mttr", left) == 12
 
 
 def test_few_incidents_show_no_difference_and_are_said_to(tmp_path: Path) -> None:

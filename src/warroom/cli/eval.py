@@ -125,6 +125,8 @@ def eval_command(
     plan, left_out = select_plan(request)
     for scenario, reason in left_out.items():
         say(f"note: {scenario} is left out: {reason}", "yellow")
+    if plan.baseline is None and len(plan.policies) > 1:
+        say("note: policies are not compared, since heuristic does not play; name one of them by --baseline", "yellow")
     if roc:
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)

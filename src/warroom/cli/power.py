@@ -8,7 +8,7 @@ import typer
 
 from warroom.cli import heavy
 from warroom.cli.options import Json
-from warroom.cli.output import console, new_table, print_json
+from warroom.cli.output import console, new_table, print_json, say
 
 if TYPE_CHECKING:
     from warroom.evals.power import PowerRow
@@ -53,10 +53,14 @@ def power_command(
         rows = power_analysis.run_power(run, metric, baseline, question)
     elif sd is None:
         raise ValueError("give a run folder, or the standard deviation of the difference with --sd")
+    elif sd == 0:
+        raise ValueError("--sd 0 means that no incident differs from another, which no plan can build on; give more")
     elif incidents is None and difference is None:
         raise ValueError("with --sd give --incidents, --difference or both")
     else:
         rows = [power_analysis.assess(power_analysis.DifferenceVariance(sd**2), question)]
+    if not all(row.standard_deviation for row in rows):
+        say("note: where the difference never varied, the run says nothing of how many incidents it takes", "yellow")
     if json:
         print_json({"power": power, "level": level, "difference": difference, "rows": [row._asdict() for row in rows]})
     else:

@@ -94,6 +94,8 @@ class EnvSpec:
     """The words of its compact rendering; None if it has none."""
     compact_options: Mapping[str, str] = field(default_factory=dict)
     """Options without which its compact rendering cannot be played."""
+    horizon_minutes: Mapping[str, float] = field(default_factory=dict)
+    """By tier, the minutes of an incident that nobody resolves; empty where nothing is resolved in time."""
     read_only_tools: frozenset[str] = frozenset()
     """Tools that only look or wait."""
     training_profile: TrainingProfile = TrainingProfile()

@@ -70,6 +70,12 @@ def _check_same_world(sides: tuple[ComparedRun, ComparedRun]) -> None:
         raise ValueError(
             f"{sides[0].folder} is a run of {one} and {sides[1].folder} one of {other}; compare runs of one environment"
         )
+    salts = [side.record.config.get("salt") for side in sides]
+    if salts[0] != salts[1]:
+        raise ValueError(
+            f"{sides[0].folder} and {sides[1].folder} were drawn under different salts, or one under none, so their "
+            "incidents are not the same; compare runs under one salt"
+        )
     options = [side.record.config.get("options", {}) for side in sides]
     different = sorted(name for name in {*options[0], *options[1]} if options[0].get(name) != options[1].get(name))
     if different:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from warroom.core.metric_info import metric_info
 from warroom.core.spec import EpisodeSpec
+from warroom.envs import environments
 from warroom.episode import Episode
 from warroom.evals.statistics import Bounds, Difference, Estimate, mean, paired, share
 
@@ -141,8 +142,9 @@ class Metrics:
 
 
 def horizons(results: Iterable[Result]) -> dict[str, float]:
-    """The longest duration of any episode of a tier in minutes: unresolved incidents are censored there."""
-    out: dict[str, float] = {}
+    """Minutes at which unresolved incidents are censored, by tier: the environment's own, or of the longest episode."""
+    results = list(results)
+    out = dict(environments()[results[0].env].horizon_minutes) if results and results[0].env in environments() else {}
     for r in results:
         lasted = max(float(r.outcome.get(name) or 0) for name in ("mttr", "turns"))
         out[r.tier] = max(out.get(r.tier, 0.0), lasted)

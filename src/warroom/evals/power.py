@@ -161,9 +161,13 @@ class PowerRow(NamedTuple):
 
 
 def assess(variance: DifferenceVariance, question: PowerQuestion) -> PowerRow:
-    """The answers for one variance, without names of policies."""
+    """The answers for one variance, without names of policies; none where nothing varies, as in a run in which both
+    policies solved nothing."""
     attempts, incidents, wanted = question.attempts or 1, question.incidents, question.difference
     detectable = power = needed = None
+    deviation = sqrt(variance.of_mean(attempts))
+    if not deviation:
+        return PowerRow(None, None, None, None, incidents, attempts, deviation, None, None, None)
     if incidents is not None:
         detectable = minimum_detectable_difference(
             variance, incidents, attempts=attempts, power=question.power, level=question.level
@@ -172,7 +176,6 @@ def assess(variance: DifferenceVariance, question: PowerQuestion) -> PowerRow:
         needed = incidents_needed(wanted, variance, attempts=attempts, power=question.power, level=question.level)
         if incidents is not None:
             power = detection_power(wanted, variance, incidents, attempts=attempts, level=question.level)
-    deviation = sqrt(variance.of_mean(attempts))
     return PowerRow(None, None, None, None, incidents, attempts, deviation, detectable, power, needed)
 
 

@@ -17,7 +17,9 @@ from warroom.evals.confidence import Pairs
 from warroom.evals.plots import style_slots
 from warroom.evals.summary import Row
 from warroom.evals.viewer_link import VIEWER_MENTION, episode_link
+from warroom.policies.hf import is_model
 from warroom.policies.llm.usage import in_words
+from warroom.policies.names import is_llm, policies_in
 from warroom.runs import Record
 
 try:
@@ -26,6 +28,8 @@ try:
 except ImportError as error:
     raise MissingExtra("plots", error) from error
 
+REFERENCES = ("noop", "random", "oracle")
+"""Policies that others are measured by."""
 WORST_EPISODES = 6
 """Episodes that the page shows as transcripts."""
 MAX_TEXT_LENGTH = 1_200
@@ -150,8 +154,10 @@ def kinds_of(rows: Sequence[Row]) -> dict[tuple[str, str], dict[str, Row]]:
 
 
 def inspected_policies(policies: Sequence[str]) -> str:
-    """The policy whose worst episodes the page shows: the last that is not the oracle."""
-    return next((policy for policy in reversed(policies) if policy != "oracle"), policies[-1])
+    """The policy whose worst episodes the page shows: the last model, else the last that is no reference."""
+    others = [name for name in policies if name not in REFERENCES]
+    models = [name for name in others if any(is_model(part) or is_llm(part) for part in policies_in(name))]
+    return [*policies, *others, *models][-1]
 
 
 def worst_of(episodes: Iterable[Episode]) -> list[Episode]:

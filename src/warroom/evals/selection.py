@@ -87,9 +87,12 @@ def _scenarios(
     """Scenarios that were named, else those of the suite that the topology can carry."""
     env_spec(request.env)
     named_suite = _suite(request.suite, request.options.to_json())
-    if request.scenarios is not None:
-        return tuple(scenario_id(request.env, name) for name in request.scenarios), {}
     wanted = tuple(suite(request.env, named_suite))
+    if request.scenarios is not None:
+        named = tuple(scenario_id(request.env, name) for name in request.scenarios)
+        if named_suite in SUITES.values() and not {*named} <= {*wanted}:
+            raise ValueError(f"the suite {named_suite!r} has {', '.join(wanted)} alone; leave --scenarios out")
+        return named, {}
     indices = [seed_of(request.split, index) for index in seeds]
     fitting, left_out = applicable_scenarios(wanted, tiers, indices, request.options)
     if not fitting:
@@ -99,11 +102,14 @@ def _scenarios(
 
 def _suite(named: str | None, given: Mapping[str, object]) -> str | None:
     """The suite that was named, else the one that the options ask for."""
-    if "kb" not in given:
+    asking = next((option for option in SUITES if option in given), None)
+    if asking is None:
         return named
-    if named not in (None, SUITES["kb"]):
-        raise ValueError(f"--kb plays the suite {SUITES['kb']!r} and no other, got {named!r}; leave --suite out")
-    return SUITES["kb"]
+    if named not in (None, SUITES[asking]):
+        raise ValueError(
+            f"--{asking} plays the suite {SUITES[asking]!r} and no other, got {named!r}; leave --suite out"
+        )
+    return SUITES[asking]
 
 
 def _usual_seeds(given: Mapping[str, object]) -> int:

@@ -10,6 +10,7 @@ from warroom.envs.fleet.options import FleetOptions
 from warroom.envs.fleet.policies import POLICIES
 from warroom.envs.fleet.scenario import CORE, FULL, FleetScenario
 from warroom.envs.fleet.seats import READINGS, SEATS
+from warroom.sim.tiers import TIERS
 
 ENVIRONMENT = EnvSpec(
     name="fleet",
@@ -22,6 +23,7 @@ ENVIRONMENT = EnvSpec(
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "compact": FleetCompactRenderer},
     compact_vocab=compact_vocab,
+    horizon_minutes={name: row.turns for name, row in TIERS.items()},
     read_only_tools=frozenset({"wait", *READINGS}),
     training_profile=TrainingProfile(
         rare_words=("flag", "innocent"),

@@ -9,6 +9,7 @@ from warroom.envs.logs.options import LogsOptions
 from warroom.envs.logs.policies import POLICIES
 from warroom.envs.logs.recorded import RecordedScenario
 from warroom.envs.logs.scenario import CORE, FULL, RECORDED, OutageScenario
+from warroom.sim.outage_tiers import OUTAGE_TIERS
 
 ENVIRONMENT = EnvSpec(
     name="logs",
@@ -21,6 +22,7 @@ ENVIRONMENT = EnvSpec(
     policies=POLICIES,
     renderers={"plain": PlainRenderer, "compact": LogsCompactRenderer},
     compact_vocab=compact_vocab,
+    horizon_minutes={name: row.turns for name, row in OUTAGE_TIERS.items()},
     read_only_tools=frozenset({"request_more_logs"}),
     training_profile=TrainingProfile(
         behavior_policies=("heuristic", "blame", "random"),
