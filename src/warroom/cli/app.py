@@ -29,6 +29,7 @@ VERBS: Mapping[str, Mapping[str, str]] = {
     "Evaluate": {
         "eval": "Evaluate policies on a matrix of scenarios, tiers and seeds; write metrics, plots and a report.",
         "compare": "Compare two runs on the incidents that both played: the second minus the first.",
+        "require": "Check that a policy of a run meets requirements; exit with 1 if it misses one.",
         "crossplay": "Play each seat of one team beside the other seats of another, and show what the exchange "
         "changes.",
         "power": "Plan a comparison: the smallest detectable difference, and how many incidents a given difference "

@@ -1,0 +1,56 @@
+"""`warroom require`."""
+
+from typing import Annotated
+
+import typer
+
+from warroom.cli.options import VIOLATED, Json, RunFolder
+from warroom.cli.output import console, new_table, print_json
+from warroom.core.metric_info import metric_info
+from warroom.evals.requirements import FORM, CheckedRequirement, check_requirements, parse_requirement
+
+
+def require_command(
+    *,
+    run: RunFolder,
+    requirements: Annotated[
+        list[str], typer.Argument(metavar="REQUIREMENT", help=f"One or more of the form {FORM}.")
+    ],
+    policy: Annotated[
+        str | None, typer.Option(help="Policy that has to meet them. Default: the run's only one.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check that a policy of a run meets requirements; exit with 1 if it misses one.
+
+    A requirement without `.mean` holds only if the worse end of the 95 % interval keeps it, so that few incidents
+    cannot pass by chance. It applies to every tier of the run unless it names one. A metric that does not apply, such
+    as rogues caught where no incident had one, counts as missed. Names of metrics are the keys of summary.json.
+
+    Example: warroom require runs/exam 'solved>=0.8' 'rogue_false_positive<=0.05' 'hard:score.mean>=0.5'
+    """
+    found = check_requirements(run, policy, [parse_requirement(text) for text in requirements])
+    if json:
+        print_json([_as_json(one) for one in found])
+    else:
+        _print(found)
+    if not all(one.is_met for one in found):
+        raise typer.Exit(VIOLATED)
+
+
+def _print(found: list[CheckedRequirement]) -> None:
+    table = new_table(f"{sum(one.is_met for one in found)} of {len(found)} requirements are met",
+                      ("tier", "requirement", "figure", "verdict"), ("value",))  # fmt: skip
+    for one in found:
+        required = one.requirement
+        figure = f"{metric_info(required.metric).heading}, {_END[required.end]}"
+        value = "none" if one.value is None else f"{one.value:.4g}"
+        table.add_row(one.tier, required.text, figure, "met" if one.is_met else "MISSED", value)
+    console().print(table)
+
+
+_END = {"lo": "lower end of the 95 % interval", "mean": "mean", "hi": "upper end of the 95 % interval"}
+
+
+def _as_json(one: CheckedRequirement) -> dict[str, object]:
+    return {**one.requirement._asdict(), "tier": one.tier, "value": one.value, "met": one.is_met}

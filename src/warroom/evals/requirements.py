@@ -1,0 +1,97 @@
+"""Requirements on a finished run, for whoever has to decide by its figures, such as a pipeline."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from warroom.core.checks import check_choice
+from warroom.core.errors import UnknownName, quote_input
+from warroom.core.scenario import TIERS
+from warroom.core.strict_json import read_json_object
+from warroom.core.types import JsonObject
+from warroom.runs import SUMMARY, read_record
+
+AT_LEAST, AT_MOST = ">=", "<="
+ENDS = ("lo", "mean", "hi")
+WORSE_END = {AT_LEAST: "lo", AT_MOST: "hi"}
+"""The end of the 95 % interval that has to hold where a requirement names none."""
+FORM = "[TIER:]METRIC[.lo|.mean|.hi]>=NUMBER or <=NUMBER, such as 'solved>=0.8' or 'hard:rogue_false_positive<=0.02'"
+_FORM = re.compile(r"(?:(\w+):)?([\w^@]+)(?:\.(\w+))?\s*(>=|<=)\s*(-?(?:\d+\.?\d*|\.\d+))")
+
+
+class Requirement(NamedTuple):
+    """A bound that a metric has to keep."""
+
+    text: str
+    tier: str | None
+    """None for every tier of the run."""
+    metric: str
+    end: str
+    """`lo`, `mean` or `hi`."""
+    sign: str
+    bound: float
+
+    def is_met(self, value: float) -> bool:
+        """Whether a value keeps the bound."""
+        return value >= self.bound if self.sign == AT_LEAST else value <= self.bound
+
+
+class CheckedRequirement(NamedTuple):
+    """A requirement on one tier, and what the run has."""
+
+    requirement: Requirement
+    tier: str
+    value: float | None
+    """None where the metric does not apply, or where one incident gives no interval; such a requirement is not met."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the run shows that the bound is kept."""
+        return self.value is not None and self.requirement.is_met(self.value)
+
+
+def parse_requirement(text: str) -> Requirement:
+    """The requirement of a text of the `FORM`; a `ValueError` says what is wrong with it."""
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"a requirement is {FORM}; got {quote_input(text)}")
+    tier, metric, end, sign, bound = match.groups()
+    if tier is not None:
+        check_choice("tier", tier, TIERS)
+    if end is not None:
+        check_choice("end of the interval", end, ENDS)
+    return Requirement(text.strip(), tier, metric, end or WORSE_END[sign], sign, float(bound))
+
+
+def check_requirements(run: Path, policy: str | None, requirements: Iterable[Requirement]) -> list[CheckedRequirement]:
+    """What a run has of each requirement, tier by tier. A `ValueError` names a policy, metric or tier that it lacks."""
+    record = read_record(run)
+    if not (run / SUMMARY).is_file():
+        raise ValueError(f"{run} has no {SUMMARY}: finish the run, or make it by `warroom report {run}`")
+    rows = [row for row in read_json_object(run / SUMMARY)["rows"] if row["scenario"] is None]
+    by_tier = {row["tier"]: row for row in rows if row["policy"] == _policy(policy, record.policies)}
+    return [checked for required in requirements for checked in _check(required, by_tier)]
+
+
+def _policy(named: str | None, policies: Sequence[str]) -> str:
+    if named is None and len(policies) > 1:
+        raise ValueError(f"name the policy that has to meet them by --policy: {', '.join(policies)}")
+    policy = policies[0] if named is None else named
+    check_choice("policy", policy, policies)
+    return policy
+
+
+def _check(required: Requirement, by_tier: Mapping[str, JsonObject]) -> list[CheckedRequirement]:
+    tiers = list(by_tier) if required.tier is None else [required.tier]
+    out = []
+    for tier in tiers:
+        if tier not in by_tier:
+            raise UnknownName("tier", tier, by_tier, "in this run")
+        figures = {name: row for name, row in by_tier[tier].items() if isinstance(row, Mapping | None)}
+        del figures["scenario"]  # None in a row of all scenarios
+        if required.metric not in figures:
+            raise UnknownName("metric", required.metric, figures, "in this run")
+        estimate = figures[required.metric]
+        out.append(CheckedRequirement(required, tier, estimate and estimate[required.end]))
+    return out

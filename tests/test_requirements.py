@@ -1,0 +1,74 @@
+"""Requirements decide by what a run has shown: by the worse end of an interval, tier by tier."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tiny_env
+from command import printed, refused, run
+from warroom.evals.requirements import parse_requirement
+
+
+@pytest.fixture(scope="module")
+def exam(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Eight incidents a tier, played by who knows everything and by who does nothing."""
+    tiny_env.install()
+    folder = tmp_path_factory.mktemp("exam") / "run"
+    words = ["--env", "tiny", "--policies", "noop,oracle", "--tiers", "easy,hard", "--seeds", "4", "--workers", "1"]
+    printed("eval", *words, "--out", folder)
+    yield folder
+    tiny_env.uninstall()
+
+
+def test_without_an_end_the_worse_one_of_the_interval_has_to_hold() -> None:
+    assert [parse_requirement(text).end for text in ("solved>=0.8", "solved<=0.8", "solved.mean>=.8")] == [
+        "lo", "hi", "mean",
+    ]  # fmt: skip
+    found = parse_requirement(" hard:score.hi <= -0.25 ")
+    assert (found.tier, found.metric, found.sign, found.bound) == ("hard", "score", "<=", -0.25)
+
+
+def test_a_policy_that_solves_everything_in_few_incidents_has_not_shown_much(exam: Path) -> None:
+    done = run("require", exam, "solved.mean>=1", "--policy", "oracle")
+    assert done.exit_code == 0 and "2 of 2 requirements are met" in done.stdout, "one for each tier"
+    summary = json.loads((exam / "summary.json").read_text())["rows"]
+    (row,) = [r for r in summary if (r["scenario"], r["policy"], r["tier"]) == (None, "oracle", "hard")]
+    least = row["solved"]["lo"]
+    assert row["solved"]["mean"] == 1 and 0.5 < least < 0.8
+    assert run("require", exam, f"solved>={least - 0.01:.3f}", "--policy", "oracle").exit_code == 0
+    assert run("require", exam, f"solved>={least + 0.01:.3f}", "--policy", "oracle").exit_code == 1
+
+
+def test_one_missed_requirement_is_enough_to_fail_and_is_named(exam: Path) -> None:
+    done = run("require", exam, "hard:score.mean<=0", "solved.mean>=0.5", "--policy", "noop", "--json")
+    assert done.exit_code == 1
+    assert [(row["tier"], row["met"]) for row in json.loads(done.stdout)] == [
+        ("hard", True), ("easy", False), ("hard", False),
+    ]  # fmt: skip
+
+
+def test_a_metric_that_applies_to_no_incident_is_not_met(exam: Path) -> None:
+    folder = exam.with_name("single")
+    words = ["--env", "tiny", "--policies", "oracle", "--scenarios", "tiny/fault", "--tiers", "easy", "--seeds", "1"]
+    printed("eval", *words, "--workers", "1", "--out", folder)
+    assert run("require", folder, "rogue_catch.mean>=0").exit_code == 1, "there was no rogue"
+    assert run("require", folder, "points>=-1000").exit_code == 1, "one incident gives no interval"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["solved=1", "--policy", "oracle"], "a requirement is [TIER:]METRIC"),
+        (["solvd>=1", "--policy", "oracle"], "did you mean 'solved'"),
+        (["scenario>=1", "--policy", "oracle"], "no metric 'scenario'"),
+        (["medium:solved>=1", "--policy", "oracle"], "no tier 'medium' in this run"),
+        (["mideum:solved>=1", "--policy", "oracle"], "did you mean 'medium'"),
+        (["solved.low>=1", "--policy", "oracle"], "did you mean 'lo'"),
+        (["solved>=1"], "name the policy that has to meet them by --policy: noop, oracle"),
+        (["solved>=1", "--policy", "orcle"], "did you mean 'oracle'"),
+    ],
+)
+def test_a_requirement_that_cannot_be_checked_is_refused(exam: Path, words: list[str], said: str) -> None:
+    assert said in refused("require", exam, *words)
