@@ -402,8 +402,14 @@ def test_a_recording_is_evaluated_by_one_command(folder, tmp_path):
     for other in (["--suite", "full"], ["--scenarios", "cascading_failure"]):
         refused = CliRunner().invoke(app, [*arguments, "--policies", "loudest", *other])
         assert refused.exit_code == 2 and "recorded" in refused.output, "generated incidents are no recordings"
+    (tmp_path / "salt").write_text("0123456789abcdef" * 4)
+    for idle, said in ((["--salt-file", str(tmp_path / "salt")], "a salt changes nothing"),
+                       (["--tiers", "easy,hard"], "would be played 2 times")):  # fmt: skip
+        refused = CliRunner().invoke(app, [*arguments, "--policies", "loudest", *idle])
+        assert refused.exit_code == 2 and said in refused.output
     result = CliRunner().invoke(app, [*arguments, "--policies", "loudest,fusion", "--out", str(out), "--workers", "1"])
     assert result.exit_code == 0, result.output
+    assert "3 recorded incidents; every policy" in (out / "report.html").read_text(), "of no split"
     rows = {row["policy"]: row for row in json.loads(result.stdout)["rows"] if row["scenario"] is None}
     assert rows["fusion"]["solved"]["mean"] == 1.0 and rows["fusion"]["n"] == 3, "one tier, not three"
     assert CliRunner().invoke(app, ["replay", str(out)]).exit_code == 0

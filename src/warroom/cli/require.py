@@ -13,9 +13,7 @@ from warroom.evals.requirements import FORM, CheckedRequirement, check_requireme
 def require_command(
     *,
     run: RunFolder,
-    requirements: Annotated[
-        list[str], typer.Argument(metavar="REQUIREMENT", help=f"One or more of the form {FORM}.")
-    ],
+    requirements: Annotated[list[str], typer.Argument(metavar="REQUIREMENT", help=f"One or more of the form {FORM}.")],
     policy: Annotated[
         str | None, typer.Option(help="Policy that has to meet them. Default: the run's only one.")
     ] = None,

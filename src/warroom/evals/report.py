@@ -30,6 +30,8 @@ except ImportError as error:
 
 REFERENCES = ("noop", "random", "oracle")
 """Policies that others are measured by."""
+OWN_INCIDENTS = {"kb": "imported tickets", "recording": "recorded incidents"}
+"""What is played, by an option that brings incidents of its own: they belong to no split."""
 WORST_EPISODES = 6
 """Episodes that the page shows as transcripts."""
 MAX_TEXT_LENGTH = 1_200
@@ -94,7 +96,8 @@ def report_page(
         viewer=Markup(VIEWER_MENTION[viewer]),
         link=lambda episode: Markup(episode_link(episode, viewer)),
         format_seed=format_seed,
-        worst=[_transcript(episode) for episode in worst],
+        worst=[_transcript(episode, salted=bool(record.config.get("salt"))) for episode in worst],
+        own_incidents=next((told for option, told in OWN_INCIDENTS.items() if option in record.config["options"]), ""),
         facts=partial(facts_in_words, comma=" and "),
         roc=roc,
         share=_share,
@@ -189,8 +192,10 @@ def _figure(metric: str, value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if any(digit in text for digit in "123456789") else text.lstrip("-")
 
 
-def _transcript(episode: Episode) -> EpisodeTranscript:
+def _transcript(episode: Episode, *, salted: bool) -> EpisodeTranscript:
+    """An episode to read; one that was drawn under a salt is seen in the viewer, which is given the salt."""
     command = f"warroom play {quote(str(episode.spec))} --policy {quote(episode.policy)}"
+    command = "warroom view RUN --salt-file FILE" if salted else command
     answers = ["", *(step.result for step in episode.steps)]
     steps = (_shortened(step, before) for step, before in zip(episode.steps, answers, strict=False))
     return EpisodeTranscript(episode, tuple(steps), command)

@@ -69,6 +69,7 @@ def usual_policies(env: str, options: Options) -> tuple[str, ...]:
 def select_plan(request: EvaluationRequest) -> Selection:
     """The checked plan of an evaluation. A `ValueError` says what is wrong with the request and what is allowed."""
     given = request.options.to_json()
+    _check_own_incidents(request, given)
     tiers = request.tiers or ((RECORDED_TIER,) if SUITES.keys() & given.keys() else TIERS)
     seeds = request.seeds or tuple(range(_usual_seeds(given)))
     scenarios, left_out = _scenarios(request, tiers, seeds)
@@ -110,6 +111,18 @@ def _suite(named: str | None, given: Mapping[str, object]) -> str | None:
             f"--{asking} plays the suite {SUITES[asking]!r} and no other, got {named!r}; leave --suite out"
         )
     return SUITES[asking]
+
+
+def _check_own_incidents(request: EvaluationRequest, given: Mapping[str, object]) -> None:
+    """Refuse what changes nothing where an option brings incidents of its own: a salt, and further tiers."""
+    option = next((option for option in SUITES if option in given), None)
+    if option is not None and request.salt is not None:
+        raise ValueError(f"the incidents of --{option} are not drawn, so a salt changes nothing; leave --salt-file out")
+    if option is not None and request.tiers is not None and len(request.tiers) > 1:
+        raise ValueError(
+            f"the incidents of --{option} are the same on every tier and would be played {len(request.tiers)} times; "
+            f"got {', '.join(request.tiers)}, name one or leave --tiers out"
+        )
 
 
 def _usual_seeds(given: Mapping[str, object]) -> int:
