@@ -101,7 +101,11 @@ def test_merged_shards_sum_up_what_calls_of_models_cost(shards: list[Path], tmp_
 def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: Path, tmp_path: Path) -> None:
     out = ("--out", tmp_path / "merged")
     assert "in none of these runs" in refused("merge", *shards[:2], *out)
-    assert "leave one of them out" in refused("merge", *shards, shards[0], *out)
+    assert "leave one of them out" in refused("merge", *shards, shutil.copytree(shards[0], tmp_path / "copy"), *out)
+    assert f"{shards[0]} is named twice" in refused("merge", *shards, shards[0], *out)
+    trained = shutil.copytree(shards[0], tmp_path / "trained")
+    (trained / RECORD).write_text((trained / RECORD).read_text().replace('"kind": "eval"', '"kind": "train"'))
+    assert f"{trained} is a training run, without episodes" in refused("merge", trained, *out)
     other = tmp_path / "other"
     printed(*EVAL, "--seeds", "2", "--shard", "3/3", "--out", other)
     assert "differs from" in refused("merge", *shards[:2], other, *out) and not (tmp_path / "merged").exists()
@@ -110,9 +114,6 @@ def test_a_merge_refuses_what_is_not_one_evaluation(shards: list[Path], whole: P
     record["planned"] = 2
     (other / RECORD).write_text(json.dumps(record))
     assert "which is not in the plan of its run.json; delete that line" in refused("merge", other, *out)
-    record["kind"] = "train"
-    (other / RECORD).write_text(json.dumps(record))
-    assert "holds a run of `warroom train`; merge shards" in refused("merge", other, other, *out)
     assert "exists" in refused("merge", *shards, "--out", whole)
 
 

@@ -160,6 +160,19 @@ ALLOWED = {(command, what) for command in ("view", "resume") for what in ("a lin
 """What goes on with fewer episodes: the one shows those that there are, the other plays what is missing."""
 
 
+def test_a_line_of_garbage_is_deleted_and_its_episode_played_again(folder: Path) -> None:
+    whole = (folder / EPISODES).read_bytes()
+    first, second, *others = whole.splitlines(keepends=True)
+    (folder / EPISODES).write_bytes(b"".join([first, b"garbage\n", *others]))
+    said = refused(*EVAL, "--out", folder, "--resume")
+    assert (
+        "line 2: not an episode record" in said and "delete that line; its episode is played again by: warroom" in said
+    )
+    (folder / EPISODES).write_bytes(b"".join([first, *others]))
+    printed(*EVAL, "--out", folder, "--resume", "--workers", "1")
+    assert (folder / EPISODES).read_bytes() == whole and second in whole
+
+
 def test_a_line_that_is_there_twice_is_named_with_what_to_do(folder: Path) -> None:
     damaged(folder, EPISODES, LINES["a line twice"])
     assert "line 5 holds tiny/fault@easy#test:0 by expert again, after line 1" in refused("report", folder)

@@ -130,7 +130,7 @@ def test_a_damaged_line_is_named_and_its_episode_is_played_again_without_it(tmp_
     path = tmp_path / runs.EPISODES
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([lines[0], "damaged\n", lines[2]]))
-    with pytest.raises(ValueError, match=r"line 2: .*remove the line: resume the run, which plays its episode again"):
+    with pytest.raises(ValueError, match=r"line 2: .*delete that line; its episode is played again by: warroom"):
         list(read_episodes(tmp_path))
     path.write_text(lines[0] + lines[2])
     with open_run(tmp_path, record(), resume=True) as run:

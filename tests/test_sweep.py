@@ -133,11 +133,16 @@ def test_a_sweep_trains_each_cell_once_and_writes_one_table(tmp_path: Path) -> N
     assert (tmp_path / "out" / "sweep.csv").read_text() == table
 
 
-def test_a_folder_of_another_cell_is_left_alone(tmp_path: Path) -> None:
-    place = CellFolder(tmp_path / "cell")
-    place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
-    place.prepare(GridCell({"seed": 0}, {"model": "nano", "seed": 0}))
-    with pytest.raises(ValueError, match=r"options than this sweep's: model nano \(now nano-start\); choose another"):
-        place.prepare(GridCell({"seed": 0}, {"model": "nano-start", "seed": 0}))
-    with pytest.raises(ValueError, match=r"groups left out \(now 4\), seed 0 \(now left out\)"):
-        place.prepare(GridCell({"seed": 0}, {"model": "nano", "groups": 4}))
+def test_a_run_of_other_options_is_left_alone_and_the_options_are_named(tmp_path: Path) -> None:
+    place, cell = CellFolder(tmp_path / "cell"), GridCell({"seed": 0}, {"model": "nano", "seed": 0})
+    place.prepare(GridCell({"seed": 0}, {"model": "nano-strat", "seed": 0}), {"seeds": 1})
+    place.prepare(cell, {"seeds": 1})  # nothing was made by the options that were there
+    finished(place.train, {})
+    finished(place.eval, {})
+    place.prepare(cell, {"seeds": 1, "workers": 2})
+    with pytest.raises(
+        ValueError, match=r"train .* model \(nano there, nano-start in the file\); choose another --out"
+    ):
+        place.prepare(GridCell({"seed": 0}, {"model": "nano-start", "seed": 0}), {"seeds": 1})
+    with pytest.raises(ValueError, match=r"eval .* seeds \(1 there, 2 in the file\), tiers \(unset there, easy in"):
+        place.prepare(cell, {"seeds": 2, "tiers": "easy"})

@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_used_and_a_misspelt_model_are_refused_before_an
     for words, told in (
         (["--model", "nano-warm", "--out", str(tmp_path)], "exists and is not a run folder"),
         (["--model", "nano-warm", "--out", str(tmp_path / "none"), "--resume"], "there is no run to resume"),
-        (["--model", "nano-wram"], "no shipped model 'nano-wram'"),
+        (["--model", "nano-wram"], "no model 'nano-wram' ships"),
     ):
         assert told in refused_without("torch", "train", *words)
 

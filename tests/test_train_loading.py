@@ -3,6 +3,8 @@
 import hashlib
 import json
 import shutil
+import socket
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from safetensors.torch import load_file, save_file
 import tiny_model
 from warroom.core.errors import NotInstalled
 from warroom.policies.hf import pretrained_checkpoints
-from warroom.policies.model_files import folder_of
+from warroom.policies.model_files import folder_here, folder_of
 from warroom.train.config import TrainConfig
 from warroom.train.loading import load_base, load_state, training_device
 from warroom.train.memory import ModelShape, bytes_needed, check_memory
@@ -113,6 +115,29 @@ def test_a_broken_folder_is_named_with_what_is_wrong(folder: Path, how: str) -> 
 def test_a_name_that_leads_nowhere_is_no_model(name: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         folder_of(name, pretrained_checkpoints())
+
+
+@pytest.mark.parametrize("listening", [False, True], ids=["closed", "silent"])
+def test_a_hub_that_does_not_answer_is_said_within_seconds(listening: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("warroom.policies.model_files.HUB_PATIENCE", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as hub:  # it takes connections and never answers
+        address = f"http://127.0.0.1:{hub.getsockname()[1]}"
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        if not listening:
+            hub.close()
+        began = time.monotonic()
+        with pytest.raises(ValueError, match=f"the Hub cannot be reached .no answer from {address}; offline"):
+            folder_of("no/such-model")
+        assert time.monotonic() - began < 3
+
+
+def test_a_slip_in_the_name_of_a_shipped_model_is_answered_without_the_hub() -> None:
+    for name, meant in (("nano-wram", "nano-warm"), ("nano-strat", "nano-start"), ("nano-lgos", "nano-logs")):
+        with pytest.raises(ValueError, match=f"no model '{name}' ships, did you mean '{meant}'"):
+            folder_here(name, pretrained_checkpoints())
+    for name in ("gpt2", "me/nano-wram"):
+        assert folder_here(name, pretrained_checkpoints()) is None
 
 
 def test_a_file_is_no_folder(whole: Path) -> None:

@@ -1,6 +1,7 @@
 """`warroom eval`."""
 
 import os
+import shlex
 import webbrowser
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -125,8 +126,6 @@ def eval_command(
     plan, left_out = select_plan(request)
     for scenario, reason in left_out.items():
         say(f"note: {scenario} is left out: {reason}", "yellow")
-    if plan.baseline is None and len(plan.policies) > 1:
-        say("note: policies are not compared, since heuristic does not play; name one of them by --baseline", "yellow")
     if roc:
         heavy.roc.overseer_policies(plan)  # a plan without a curve fails before it is played
     behind = api_model_names(plan.policy_sets().values(), api)
@@ -149,6 +148,9 @@ def eval_command(
         print_json(summary)
     else:
         print_summary(summary, folder)
+        if plan.baseline is None and len(plan.policies) > 1:
+            again = shlex.join(["warroom", "report", str(folder), "--baseline", plan.policies[0]])
+            say(f"note: policies are not compared; to do so: {again}")
     if open_report and not os.environ.get("CI"):
         webbrowser.open((folder / "report.html").resolve().as_uri())
 

@@ -45,7 +45,7 @@ def sweep_command(
         print("\n".join([cell.name for cell in cells.values()]))
         return
     for folder, cell in cells.items():
-        CellFolder(folder).prepare(cell)
+        CellFolder(folder).prepare(cell, sweep.evaluation)
         configuration({"config": CellFolder(folder).config})  # an error in any cell is found before the first is run
     failed = Running(sweep, cells, parallel).play(out)
     rows = compared(sweep, cells)

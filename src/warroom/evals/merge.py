@@ -10,7 +10,17 @@ from warroom.core.strict_json import contents_of, read_json_object
 from warroom.policies.llm.ledger import LEDGER, read_lines
 from warroom.policies.llm.options import SpendingCaps
 from warroom.policies.llm.usage import USAGE, summed
-from warroom.runs import EpisodeKey, EpisodeMatrix, Record, key_of, open_run, read_finished, read_record, write_text
+from warroom.runs import (
+    EpisodeKey,
+    EpisodeMatrix,
+    Record,
+    check_has_episodes,
+    key_of,
+    open_run,
+    read_finished,
+    read_record,
+    write_text,
+)
 from warroom.runs.lock import require_unlocked
 from warroom.runs.reading import check_plan
 from warroom.runs.writing import REMEDY
@@ -31,6 +41,7 @@ def merge_runs(folders: Sequence[Path], out: Path, command: str) -> list[str]:
         require_unlocked(out)
         raise ValueError(f"{out} exists; choose another --out")
     records = [read_record(folder) for folder in folders]
+    _check_evaluations(folders, records)
     _check_alike(folders, records)
     for folder, record in zip(folders, records, strict=True):
         check_plan(folder, record)
@@ -55,12 +66,20 @@ def _shared(record: Record) -> dict[str, Any]:
     return {name: value for name, value in record.config.items() if name not in _OWN}
 
 
+def _check_evaluations(folders: Sequence[Path], records: Sequence[Record]) -> None:
+    """Refuse runs that are no evaluations, and one that is named twice."""
+    for number, (folder, record) in enumerate(zip(folders, records, strict=True)):
+        check_has_episodes(folder, record)
+        if record.kind != "eval":
+            raise ValueError(f"{folder} is a run of `warroom {record.kind}`; merge shards of one `warroom eval`")
+        if any(folder.samefile(other) for other in folders[:number]):
+            raise ValueError(f"{folder} is named twice; name each shard once")
+
+
 def _check_alike(folders: Sequence[Path], records: Sequence[Record]) -> None:
     """Refuse runs that are no parts of one evaluation."""
     first = {**_shared(records[0]), "version of Warroom": records[0].warroom}
     for folder, record in zip(folders, records, strict=True):
-        if record.kind != "eval":
-            raise ValueError(f"{folder} holds a run of `warroom {record.kind}`; merge shards of one `warroom eval`")
         own = {**_shared(record), "version of Warroom": record.warroom}
         differing = sorted(name for name in {*own, *first} if own.get(name) != first.get(name))
         if differing:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from threading import Event, Thread
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 
 try:
-    from huggingface_hub import errors, snapshot_download
+    from huggingface_hub import HfApi, constants, errors, snapshot_download
 except ImportError as error:
     raise MissingExtra("train", error) from error
 
@@ -21,6 +22,8 @@ WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
 DESCRIPTION = ("*.json", "*.jinja", "*.txt", "*.model")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model", "tekken.json")
 """Files of which a tokenizer has one. Without them transformers makes an empty tokenizer and says nothing."""
+HUB_PATIENCE = 10.0
+"""Seconds that the Hub has for its first answer; without one, only the models in its cache are there."""
 NONE_SHIPPED: Mapping[str, Path] = MappingProxyType({})
 
 
@@ -57,6 +60,16 @@ def find_model(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> ModelFi
 
 def folder_of(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> Path:
     """The folder of a shipped model, of a path, or of a Hub name."""
+    here = folder_here(name, shipped)
+    if here is not None:
+        return here
+    reached = _answers(name)
+    _fetch(name, DESCRIPTION, reached)
+    return _checked(_fetch(name, (*DESCRIPTION, *WEIGHTS), reached))
+
+
+def folder_here(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> Path | None:
+    """The folder of a shipped model or of a path; None where the name may be one on the Hub, which is not asked."""
     path = shipped.get(name, Path(name).expanduser())
     if name in shipped and not (path / CONFIG).is_file():
         raise ValueError(f"this installation ships no weights for {name}; make them from nothing with --from-scratch")
@@ -66,8 +79,30 @@ def folder_of(name: str, shipped: Mapping[str, Path] = NONE_SHIPPED) -> Path:
         raise ValueError(f"{name} is a file; name the folder that it lies in")
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ValueError(f"no model folder {name!r}; name a folder that holds a model, or a model on the Hub")
-    _fetch(name, DESCRIPTION, shipped)
-    return _checked(_fetch(name, (*DESCRIPTION, *WEIGHTS), shipped))
+    near = get_close_matches(name, shipped, n=1)
+    if near and "/" not in name:
+        raise ValueError(f"no model {name!r} ships, did you mean {near[0]!r}? A model on the Hub is named USER/NAME")
+    return None
+
+
+def _answers(name: str) -> bool:
+    """Whether the Hub answers at all when it is asked for a model; the library itself would wait without end."""
+    answered = Event()
+
+    def ask() -> None:
+        try:
+            HfApi().model_info(name, timeout=HUB_PATIENCE)
+        except errors.HfHubHTTPError:
+            answered.set()
+        except Exception:  # no network: the classes of the library's client have changed with its versions
+            return
+        answered.set()
+
+    # Of a host with several addresses each is tried that long, so the time of all is kept here.
+    asking = Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(HUB_PATIENCE)
+    return answered.is_set()
 
 
 def _checked(folder: Path) -> Path:
@@ -77,12 +112,10 @@ def _checked(folder: Path) -> Path:
     return folder
 
 
-def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
-    """Download files of a Hub repository, or find them in the cache."""
-    near = get_close_matches(name, shipped, n=1, cutoff=0.5)
-    meant = f", did you mean {near[0]!r}?" if near else ""
+def _fetch(name: str, patterns: Iterable[str], reached: bool) -> Path:
+    """Download files of a Hub repository, or find them in the cache: there alone, if the Hub cannot be reached."""
     try:
-        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+        return Path(snapshot_download(name, allow_patterns=list(patterns), local_files_only=not reached))
     except errors.HFValidationError as problem:
         raise ValueError(f"{quote_input(name)} is neither a folder here nor a name on the Hub: {problem}") from problem
     except errors.GatedRepoError as problem:
@@ -91,12 +124,12 @@ def _fetch(name: str, patterns: Iterable[str], shipped: Iterable[str]) -> Path:
         ) from problem
     except errors.RepositoryNotFoundError as problem:
         raise ValueError(
-            f"the Hub has no model {quote_input(name)}{meant}; if it is private, log in with `hf auth login`"
+            f"the Hub has no model {quote_input(name)}; if it is private, log in with `hf auth login`"
         ) from problem
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as problem:
         raise ValueError(
-            f"{quote_input(name)} is no folder here{meant}; it is not in the Hub's cache, and the Hub cannot be reached"
-            " (offline?): name a model's folder, or a model on the Hub"
+            f"{quote_input(name)} is no folder here, not in the Hub's cache, and the Hub cannot be reached (no answer "
+            f"from {constants.ENDPOINT}; offline?); name a model's folder, or a model on the Hub"
         ) from problem
     except errors.HfHubHTTPError as problem:
         raise ValueError(f"the Hub refused {quote_input(name)}: {str(problem).splitlines()[0]}") from problem

@@ -9,7 +9,7 @@ from warroom.core.spec import EpisodeSpec
 from warroom.episode import Episode
 from warroom.runs.lock import holder_of
 from warroom.runs.matrix import ClientEpisodes, EpisodeKey, MatrixEpisodes, planned_episodes
-from warroom.runs.record import RECORD, Record, RunState, read_record, resume_command
+from warroom.runs.record import CLIENT_KINDS, RECORD, Record, RunState, read_record, resume_command
 
 EPISODES, SUMMARY, REPORT = "episodes.jsonl", "summary.json", "report.html"
 ROC, VIEWER = "roc.json", "viewer.html"
@@ -126,8 +126,9 @@ def _parse(path: Path, number: int, line: bytes, record: Record) -> Episode:
     try:
         return Episode.from_json(line)
     except ValueError as error:
-        then = "resume the run, which plays its episode again" if record.kind == "eval" else "its episode is lost"
-        raise ValueError(f"{path}: line {number}: {error}; if it is damaged, remove the line: {then}") from error
+        again = resume_command(record, path.parent)
+        remedy = "" if record.kind in CLIENT_KINDS else f"; its episode is played again by: {again}"
+        raise ValueError(f"{path}: line {number}: {error}; delete that line{remedy}") from error
 
 
 def _cut(path: Path, number: int, size: int, notes: list[str] | None) -> None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib.util import find_spec
 from math import gcd
 from pathlib import Path
@@ -14,7 +13,7 @@ from warroom.envs import env_spec
 from warroom.policies import policy_set
 from warroom.policies.hf import DEFAULT_ENV, pretrained_checkpoints, weights_name
 from warroom.policies.manifest import PLAYED, read_manifest
-from warroom.policies.model_files import adapter_config
+from warroom.policies.model_files import adapter_config, folder_here
 from warroom.train.config import (
     COMPACT,
     DAGGER,
@@ -113,7 +112,7 @@ def _rank(folder: Path) -> int | None:
 
 def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
-    _check_model(config.model)
+    folder_here(config.model, pretrained_checkpoints())
     _check_play(config)
     parse_left_out(config.env, config.leave_out)
     if config.method == DAGGER and config.seats:
@@ -143,14 +142,6 @@ def _check_method(config: TrainConfig, given: Mapping[str, object], unsaid: Trai
             readers = f"{DAGGER} or {FORKS}" if config.method == GRPO else GRPO
             flag = TrainConfig.declared()[name].flag
             raise ValueError(f"--method {config.method} does not read {flag}: leave it out, or choose {readers}")
-
-
-def _check_model(model: str) -> None:
-    """Refuse what is nearly the name of a shipped model, for which the Hub would be asked in vain."""
-    shipped = pretrained_checkpoints()
-    near = get_close_matches(model, shipped, n=1, cutoff=0.75)
-    if near and model not in shipped and not local_folder(model).exists():
-        raise UnknownName("shipped model", model, shipped)
 
 
 def _check_play(config: TrainConfig) -> None:

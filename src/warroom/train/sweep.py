@@ -27,7 +27,7 @@ from warroom.core.errors import UnknownName, quote_input
 from warroom.core.strict_json import read_json_object
 from warroom.core.types import JsonObject
 from warroom.runs import RECORD, SUMMARY, RunState, read_record
-from warroom.train.config import TrainConfig, read_config_file
+from warroom.train.config import TrainConfig
 
 TABLES = ("train", "grid", "eval")
 EVALUATION = ("attempts", "scenarios", "seeds", "split", "suite", "tiers", "workers")
@@ -148,16 +148,18 @@ class CellFolder(NamedTuple):
         """What its commands print."""
         return self.folder / "log.txt"
 
-    def prepare(self, cell: GridCell) -> None:
-        """Write its options. A `ValueError` if the folder holds those of another cell of the same name."""
-        text = yaml.safe_dump(cell.config, sort_keys=True)
-        if self.config.is_file() and self.config.read_text(encoding="utf-8") != text:
-            differing = _differing(read_config_file(self.config), cell.config)
-            raise ValueError(
-                f"{self.config} was trained with other options than this sweep's: {differing}; choose another --out"
-            )
+    @property
+    def evaluation(self) -> Path:
+        """The options of its evaluation."""
+        return self.folder / "eval.yaml"
+
+    def prepare(self, cell: GridCell, evaluation: JsonObject | None = None) -> None:
+        """Write its options. A `ValueError` says which of them a run that is there was made with other values of."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.config.write_text(text, encoding="utf-8")
+        _write_options(self.config, cell.config, self.train)
+        if evaluation is not None:
+            played = {name: value for name, value in evaluation.items() if name != "workers"}  # it decides no result
+            _write_options(self.evaluation, played, self.eval)
 
     def next_command(self, sweep: TrainingGrid) -> list[str] | None:
         """What is to be run next; None once all is done."""
@@ -172,10 +174,16 @@ class CellFolder(NamedTuple):
         return _warroom("eval", *env, *model, *flags, *split, *_into(self.eval))
 
 
-def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> str:
-    """The options that differ, with both values; one that is left out has its default."""
-    names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
-    return ", ".join(f"{name} {before.get(name, 'left out')} (now {now.get(name, 'left out')})" for name in names)
+def _write_options(path: Path, options: JsonObject, run: Path) -> None:
+    """Write the options of a run, unless the run has begun with others."""
+    if path.is_file() and (run / RECORD).is_file():
+        before = yaml.safe_load(path.read_text(encoding="utf-8"))
+        differing = [name for name in sorted({*before, *options}) if before.get(name) != options.get(name)]
+        if differing:
+            values = {name: (before.get(name, "unset"), options.get(name, "unset")) for name in differing}
+            changes = [f"{name} ({there} there, {here} in the file)" for name, (there, here) in values.items()]
+            raise ValueError(f"{run} was made with other options: {', '.join(changes)}; choose another --out")
+    path.write_text(yaml.safe_dump(options, sort_keys=True), encoding="utf-8")
 
 
 def _warroom(*words: str) -> list[str]:
