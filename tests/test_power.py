@@ -17,10 +17,12 @@ from warroom.evals.power import (
     detection_power,
     difference_variance,
     incidents_needed,
+    incidents_to_show,
     minimum_detectable_difference,
     run_power,
 )
-from warroom.evals.statistics import paired
+from warroom.evals.requirements import parse_requirement
+from warroom.evals.statistics import paired, wilson
 
 pytestmark = pytest.mark.usefixtures("tiny")
 UNIT = DifferenceVariance(1.0)
@@ -166,3 +168,20 @@ def test_what_never_varied_plans_nothing(tmp_path: Path) -> None:
     row = assess(DifferenceVariance(0.0), PowerQuestion(8, 1, 0.05, 0.8, 0.95))
     assert (row.detectable, row.power, row.needed) == (None, None, None)
     assert "no plan can build on" in refused("power", "--sd", "0", "--difference", "0.05")
+
+
+def test_a_share_is_shown_by_as_many_incidents_as_its_interval_takes() -> None:
+    never = parse_requirement("rogue_false_positive<=0.05")
+    count = incidents_to_show(never, 0.0)
+    assert wilson(0.0, count).hi <= 0.05 < wilson(0.0, count - 1).hi
+    assert incidents_to_show(parse_requirement("solved>=0.95"), 1.0) == count, "solving is not failing"
+    needed = incidents_to_show(never, 0.01)
+    draws = np.random.default_rng(0).binomial(needed, 0.01, 4000)
+    shown = np.mean([(wilson(k / needed, needed).hi or 1.0) <= 0.05 for k in draws])
+    assert needed > count and shown == pytest.approx(0.8, abs=0.08) and shown > 0.77
+
+
+def test_what_no_number_of_incidents_shows_is_refused() -> None:
+    assert "never meets" in refused("power", "--show", "solved>=0.9", "--rate", "0.8")
+    assert "more than 50,000" in refused("power", "--show", "solved>=0.9", "--rate", "0.9001")
+    assert json.loads(printed("power", "--show", "solved>=0.95", "--json"))["incidents"] == 73

@@ -44,6 +44,7 @@ def _print_comparison(found: JsonObject, everything: bool) -> None:
     left_out = len(found["rows"]) - len(rows)
     if rows:
         screen.print(_comparison_table(found, rows))
+        screen.print(Text("adjusted p (Holm) allows for all rows of a kind: metrics by tier, terms by tier, scenarios"))
     if left_out:
         screen.print(Text(f"{counted(left_out, 'row')} without any difference omitted; --all shows everything"))
 

@@ -9,6 +9,7 @@ import typer
 from warroom.cli import heavy
 from warroom.cli.options import Json
 from warroom.cli.output import console, new_table, print_json, say
+from warroom.evals.requirements import AT_MOST, parse_requirement
 
 if TYPE_CHECKING:
     from warroom.evals.power import PowerRow
@@ -35,17 +36,32 @@ def power_command(
         float | None,
         typer.Option(help="Difference of interest: shows the power to detect it and the incidents it needs."),
     ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(
+            help="Plan one policy alone: how many incidents show a share, as `warroom require` asks for it, such as "
+            "'rogue_false_positive<=0.02'."
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="With --show: the policy's true share. Default: 0 for <=, 1 for >=."),
+    ] = None,
     power: Annotated[float, typer.Option(help="Probability of detecting a real difference.")] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     json: Json = False,
 ) -> None:
     """Plan a comparison: the smallest detectable difference, and how many incidents a given difference needs.
 
-    For two policies that play the same incidents, with variances between incidents and between attempts.
+    For two policies that play the same incidents, with variances between incidents and between attempts. With --show
+    for one policy, whose share of something is to be shown.
 
     Example: warroom power runs/hard --metric solved --difference 0.05
     """
     power_analysis = heavy.power
+    if show is not None:
+        _show(show, rate, power, json)
+        return
     question = power_analysis.PowerQuestion(incidents, attempts, difference, power, level)
     if run is not None and sd is not None:
         raise ValueError("give a run folder or --sd, not both: the variance comes from one of them")
@@ -65,6 +81,19 @@ def power_command(
         print_json({"power": power, "level": level, "difference": difference, "rows": [row._asdict() for row in rows]})
     else:
         _print_power(rows, question.power, difference)
+
+
+def _show(text: str, rate: float | None, power: float, json: bool) -> None:
+    required = parse_requirement(text)
+    share = (0.0 if required.sign == AT_MOST else 1.0) if rate is None else rate
+    incidents = heavy.power.incidents_to_show(required, share, power)
+    if json:
+        print_json({"requirement": required.text, "rate": share, "power": power, "incidents": incidents})
+    else:
+        print(
+            f"{incidents:,} incidents a tier: so many show {required.text} with probability {power:g} if the true "
+            f"share is {share:g}"
+        )
 
 
 def _print_power(rows: "Sequence[PowerRow]", power: float, difference: float | None) -> None:

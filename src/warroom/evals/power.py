@@ -15,15 +15,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import nctdtr, nctdtrinc, stdtrit
+from scipy.special import bdtr, nctdtr, nctdtrinc, stdtrit
 
 from warroom.core.errors import UnknownName
 from warroom.evals.metrics import IncidentId, Metrics, result_of
-from warroom.evals.statistics import LEVEL
+from warroom.evals.requirements import AT_MOST, Requirement
+from warroom.evals.statistics import LEVEL, wilson
 from warroom.runs import read_episodes, read_record
 
 POWER = 0.8
 """Usual probability of detecting a difference that is there."""
+MAX_COUNTED = 50_000
+"""Where the count of incidents for a share ends."""
 MAX_INCIDENTS = 10_000_000
 """Where the search for a number of incidents ends."""
 Attempts = Mapping[IncidentId, Sequence[float]]
@@ -114,6 +117,25 @@ def incidents_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def incidents_to_show(required: Requirement, rate: float, power: float = POWER) -> int:
+    """The smallest number of incidents with which a policy whose share is `rate` meets a requirement on it.
+
+    It is met with probability `power`, in single attempts, when the worse end of the Wilson interval keeps the bound. A
+    `ValueError` says why no number of incidents is enough.
+    """
+    _check(2, power, LEVEL)
+    bound, failing = (required.bound, rate) if required.sign == AT_MOST else (1 - required.bound, 1 - rate)
+    if not 0 <= failing < bound <= 1:
+        raise ValueError(f"a policy whose true share is {rate:g} never meets {required.text!r}")
+    allowed = -1  # failures with which the requirement is still met
+    for incidents in range(1, MAX_COUNTED + 1):
+        while (hi := wilson((allowed + 1) / incidents, incidents).hi) is not None and hi <= bound:
+            allowed += 1
+        if allowed >= 0 and bdtr(allowed, incidents, failing) >= power:
+            return incidents
+    raise ValueError(f"it takes more than {MAX_COUNTED:,} incidents, since {rate:g} is so close to {required.bound:g}")
 
 
 def _check(incidents: int, power: float, level: float) -> None:
