@@ -93,5 +93,5 @@ def _check(required: Requirement, by_tier: Mapping[str, JsonObject]) -> list[Che
         if required.metric not in figures:
             raise UnknownName("metric", required.metric, figures, "in this run")
         estimate = figures[required.metric]
-        out.append(CheckedRequirement(required, tier, estimate and estimate[required.end]))
+        out.append(CheckedRequirement(required, tier, None if estimate is None else estimate[required.end]))
     return out
