@@ -22,8 +22,8 @@ class MetricInfo(NamedTuple):
 
 _UNIT = (0.0, 1.0)
 METRIC_INFO = {
-    "points": MetricInfo("points", decimals=1, compared=True, headline=True),
     "score": MetricInfo("score", bounds=(-1.0, 1.0), compared=True, headline=True),
+    "points": MetricInfo("points", decimals=1, compared=True, headline=True),
     "solved": MetricInfo("solved", is_share=True, compared=True, headline=True),
     "rogue_catch": MetricInfo("rogues caught", is_share=True, compared=True, headline=True),
     "rogue_false_positive": MetricInfo("innocents flagged", is_share=True, compared=True, headline=True),
@@ -31,6 +31,7 @@ METRIC_INFO = {
     "mttr": MetricInfo("minutes to resolve", decimals=1, compared=True, headline=True),
     "refused_calls": MetricInfo("refused calls", bounds=(0.0, inf)),
     "turns": MetricInfo("turns", decimals=1),
+    "declared_right": MetricInfo("cause named right", is_share=True),
     "fixed_given_right": MetricInfo("solved if cause named right", is_share=True),
     "fixed_given_wrong": MetricInfo("solved if cause named wrong", is_share=True),
     "root_cause": MetricInfo("root cause right", is_share=True, compared=True, headline=True),

@@ -77,8 +77,8 @@ def _fixed_given(right: bool) -> Reader:
 
 
 METRICS: dict[str, Reader] = {
-    "points": lambda result, horizons: result.points,
     "score": lambda result, horizons: result.score,
+    "points": lambda result, horizons: result.points,
     "solved": _outcome("solved"),
     "rogue_catch": _outcome("rogue_catch"),
     "rogue_false_positive": _outcome("rogue_false_positive"),
