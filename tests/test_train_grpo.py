@@ -372,12 +372,12 @@ def test_rollouts_are_written_in_smaller_portions_where_memory_runs_out(
     monkeypatch.setattr(trainer, "_write_by_library", write)
     asked = [OwnedTokens([number], number, 1) for number in range(8)]
     limit = 3
-    assert trainer._write_in_portions(asked).ids == [[number, 0] for number in range(8)]
-    trainer._write_in_portions(asked)
+    assert trainer._write_in_batches(asked).ids == [[number, 0] for number in range(8)]
+    trainer._write_in_batches(asked)
     assert sizes == [8, 4, 2, 2, 2, 2, *[2] * 4], "what did not fit is not tried again"
     limit = 0
     with pytest.raises(torch.OutOfMemoryError):
-        trainer._write_in_portions(asked)
+        trainer._write_in_batches(asked)
 
 
 def test_a_step_that_runs_out_of_memory_says_what_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

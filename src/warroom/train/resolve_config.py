@@ -112,7 +112,8 @@ def _rank(folder: Path) -> int | None:
 
 def check(config: TrainConfig) -> None:
     """Raise an error for the first thing that does not fit the rest; reads no weights."""
-    folder_here(config.model, pretrained_checkpoints())
+    if config.model not in pretrained_checkpoints():  # one that ships may yet be made from nothing
+        folder_here(config.model, pretrained_checkpoints())
     _check_play(config)
     parse_left_out(config.env, config.leave_out)
     if config.method == DAGGER and config.seats:

@@ -225,7 +225,7 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
         if self.args.use_vllm:
             return self._write_by_library(asked, *more, **named)
         if not is_small(self.model):
-            return self._write_in_portions(asked, *more, **named)
+            return self._write_in_batches(asked, *more, **named)
         room, ends = self.generation_config.max_new_tokens, frozenset(self.eos_token_ids)
         rows = [GenerationRequest(list(ids), room, self.temperature, self._draws) for ids in asked]
         if self._reader is None:
@@ -236,14 +236,14 @@ class SeatTrainer(BaseTrainer):  # type: ignore[misc]
             self._memories.keep(ids.owner, [*ids, *own], memory)
         return GeneratedTurns(written, None)
 
-    def _write_in_portions(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
+    def _write_in_batches(self, asked: list[OwnedTokens], *more: object, **named: object) -> GeneratedTurns:
         """As many conversations at once as there is memory for, which the first attempts find out."""
         while True:
             size = min(self._rows_at_once, len(asked))
-            portions = [asked[i : i + size] for i in range(0, len(asked), size)]
+            batches = [asked[i : i + size] for i in range(0, len(asked), size)]
             try:
-                written = [self._write_by_library(portion, *more, **named).ids for portion in portions]
-                return GeneratedTurns([ids for portion in written for ids in portion], None)
+                written = [self._write_by_library(batch, *more, **named).ids for batch in batches]
+                return GeneratedTurns([ids for batch in written for ids in batch], None)
             except torch.OutOfMemoryError:
                 if size == 1 or self.accelerator.distributed_type not in INDEPENDENT:
                     raise
