@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -160,6 +161,12 @@ from warroom.rollout import play
 played = {spec: play(spec, policy_set(spec.partition("/")[0], "expert")).trajectory_hash for spec in sys.argv[1:]}
 print(json.dumps({"played": played, "compiled": compiled_modules()}))
 """
+
+
+def test_every_module_that_the_build_compiles_is_there() -> None:
+    listed = re.search(r'COMPILED = """(.*?)"""', (ROOT / "setup.py").read_text(), re.DOTALL)
+    assert listed is not None and len(names := listed[1].split()) > 30
+    assert [name for name in names if not (ROOT / "src" / "warroom" / "sim" / f"{name}.py").is_file()] == []
 
 
 @pytest.mark.thorough
