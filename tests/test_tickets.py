@@ -285,3 +285,15 @@ def test_documents_are_found_by_their_ids_alone() -> None:
     assert all(id in documents and documents[id].id == id for id in documents)
     for id in ("KB-1", "KB-00000", "TKT-99999x", "", "KB-\u0661\u0662\u0663\u0664\u0665"):
         assert id not in documents and documents.get(id) is None
+
+
+def test_a_question_is_understood_in_any_case() -> None:
+    asked = 0
+    for seed in range(40):
+        env = make(f"tickets/missing_fact@medium#test:{seed}")
+        for reply in env.case.evidence.replies:
+            for word in (reply.words[0], reply.words[0].upper(), reply.words[0].lower()):
+                answer = make(f"tickets/missing_fact@medium#test:{seed}").ask_user(f"Please tell me: {word}?")
+                assert answer.text == reply.text, word
+                asked += any(letter.isupper() for letter in reply.words[0])
+    assert asked, "words in capitals, such as DIMM, are among them"

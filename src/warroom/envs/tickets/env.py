@@ -337,7 +337,7 @@ class MultiTurnTicketsEnv(TicketsEnv):
         """
         asked = question.lower()
         for reply in self.case.evidence.replies:
-            if any(word in asked for word in reply.words):
+            if any(word.lower() in asked for word in reply.words):
                 self.record_event(*(("opened", reply.words[0]) if reply.needed else ("needless_question", question)))
                 return UserReply(question, reply.text)
         self.record_event("needless_question", question)
